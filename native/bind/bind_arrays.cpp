@@ -34,7 +34,7 @@ using Conflict = std::tuple<std::size_t, std::size_t, std::size_t>;
 
 template <class T, class Array>
 Rows<T> rows_of(const Array& array, const char* name) {
-  // Vector instructions may assume that a T lies on a multiple of its size.
+  // Vector instructions may require alignment.
   if (reinterpret_cast<std::uintptr_t>(array.data()) % alignof(T) != 0) {
     throw nb::value_error((std::string(name) + " must be aligned in memory").c_str());
   }

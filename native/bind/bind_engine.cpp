@@ -1,5 +1,5 @@
-// The engine for Python: tables as columns in, values out. Nothing is converted or copied on the
-// way in; whatever does not fit is a TypeError, whatever does not fit together a ValueError.
+// The engine for Python. Arguments are neither converted nor copied; a wrong type is a TypeError,
+// and columns that do not fit together are a ValueError.
 #include "bind_engine.hpp"
 
 #include <nanobind/stl/map.h>
@@ -28,7 +28,7 @@ using namespace nb::literals;
 
 namespace {
 
-// queries, offsets, documents, values, whether no document appears twice in a query
+// queries, offsets, documents, values, whether no query repeats a document
 using TableArrays = std::tuple<Text, Column<const std::int64_t>, Text, Column<const double>, bool>;
 template <class T>
 using ByName = std::map<std::string, T>;
@@ -168,11 +168,11 @@ std::vector<std::string> metric_names() {
 }  // namespace
 
 void bind_engine(nb::module_& module) {
-  module.def("metric_names", &metric_names, "The metrics that have a native twin.");
+  module.def("metric_names", &metric_names, "Return the names of the native metrics.");
   module.def("evaluate", &evaluate, "qrels"_a.noconvert(), "run"_a.noconvert(),
              "run_query_of"_a.noconvert(), "specs"_a.noconvert(), "ties"_a, "single_precision"_a,
              "depth"_a, "out"_a.noconvert(), "counts"_a.noconvert(), "threads"_a,
-             "Score a run held in columns.");
+             "Score a run in columns.");
   module.def("score_run_text", &score_run_text, "qrels"_a.noconvert(), "text"_a.noconvert(),
              "specs"_a.noconvert(), "ties"_a, "single_precision"_a, "depth"_a, "out"_a.noconvert(),
              "counts"_a.noconvert(), "threads"_a, "Score a run from the bytes of its TREC file.");

@@ -13,7 +13,7 @@ using namespace nb::literals;
 
 namespace {
 
-// Sums of as many values as there are, in any choice, must stay within 64 bits.
+// The sum of any resample must fit in 64 bits.
 std::span<const std::int64_t> values_of(const Column<const std::int64_t>& column) {
   const std::span<const std::int64_t> values(column.data(), column.size());
   require(!values.empty(), "there must be values");
@@ -56,11 +56,12 @@ void shuffled_ranges(const Column<const std::int64_t>& values, std::size_t colum
 void bind_resampling(nb::module_& module) {
   module.def("count_sign_flips", &count_sign_flips, "values"_a.noconvert(),
              "threshold"_a.noconvert(), "seed"_a.noconvert(), "samples"_a.noconvert(),
-             "threads"_a.noconvert(), "How many random signs give a sum that is as far from 0.");
+             "threads"_a.noconvert(),
+             "Count random choices of signs whose sum is at least as far from 0.");
   module.def("resample_sums", &resample_sums, "values"_a.noconvert(), "seed"_a.noconvert(),
              "out"_a.noconvert(), "threads"_a.noconvert(),
-             "The sums of resamples with replacement.");
+             "Return the sums of resamples with replacement.");
   module.def("shuffled_ranges", &shuffled_ranges, "values"_a.noconvert(), "columns"_a.noconvert(),
              "seed"_a.noconvert(), "out"_a.noconvert(), "threads"_a.noconvert(),
-             "The range of the sums of columns whose rows were shuffled.");
+             "Return the ranges of column sums after shuffling the rows.");
 }

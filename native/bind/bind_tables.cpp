@@ -1,4 +1,4 @@
-// Tables for Python: columns read from text, taken out of dicts, grouped by query.
+// Tables for Python: columns from text and dicts, grouped by query.
 #include "bind_tables.hpp"
 
 #include <nanobind/stl/string.h>
@@ -37,7 +37,7 @@ berryeval::TextKind kind_of(std::string_view name) {
   throw std::invalid_argument("unknown kind of text");
 }
 
-// The columns as a dict, or what is wrong as (problem, line, found).
+// The columns as a dict, or the error as (problem, line, found).
 nb::object read_table(const std::string& kind_name, const Column<const std::uint8_t>& text,
                       bool lenient) {
   const berryeval::TextKind kind = kind_of(kind_name);
@@ -64,7 +64,7 @@ nb::object read_table(const std::string& kind_name, const Column<const std::uint
   return result;
 }
 
-// Takes {query: {document: number}} apart.
+// Converts {query: {document: number}} to columns.
 class DictReader {
  public:
   DictReader(bool finite, const nb::tuple& dict_types, const nb::tuple& number_types)
@@ -75,7 +75,7 @@ class DictReader {
   berryeval::StringBuilder documents;
   std::vector<double> values;
 
-  // False, with no Python error set, for anything but plain dicts with plain content.
+  // Returns false, without a Python error, unless dicts and content have plain types.
   bool read(PyObject* rows) {
     if (!is_plain_dict(rows)) return false;
     const nb::ft_object_guard guard{nb::handle(rows)};
@@ -144,7 +144,7 @@ class DictReader {
     return true;
   }
 
-  // A subclass of dict may give its items in another way, so only those known not to will do.
+  // A subclass of dict may override its items, so only known types are accepted.
   bool is_plain_dict(PyObject* value) const {
     return PyDict_CheckExact(value) || (PyDict_Check(value) && is_one_of(value, dict_types_));
   }
@@ -161,7 +161,7 @@ class DictReader {
   const nb::tuple& number_types_;
 };
 
-// The columns, or None if the Python twin has to look: it finds the words for what is wrong.
+// The columns, or None if the Python twin must read the dict and report its fault.
 nb::object table_from_dict(const nb::object& rows, bool finite, const nb::tuple& dict_types,
                            const nb::tuple& number_types) {
   DictReader reader(finite, dict_types, number_types);
@@ -223,17 +223,17 @@ void bind_tables(nb::module_& module) {
              "Read the text of a file into columns.");
   module.def("table_from_dict", &table_from_dict, "rows"_a, "finite"_a, "dict_types"_a,
              "number_types"_a,
-             "The columns of {query: {document: number}}, or None for the Python twin to look.");
+             "Convert {query: {document: number}} to columns, or return None if Python must.");
   module.def("group_rows", &group_rows, "queries"_a.noconvert(), "documents"_a.noconvert(),
              "threads"_a,
-             "Group rows by query: queries, offsets, order (None: as they stand), repeated rows.");
+             "Group rows by query: queries, offsets, order (None: unchanged), repeated rows.");
   module.def("group_view_rows", &group_view_rows, "queries"_a.noconvert(),
              "documents"_a.noconvert(), "threads"_a,
-             "The same with queries as Arrow's views, which are read where they lie.");
+             "Group rows by queries in Arrow's views, which are read in place.");
   module.def("copy_views", &copy_views, "views"_a.noconvert(), "threads"_a,
-             "Arrow's views as a column of strings.");
+             "Copy Arrow's views to a column of strings.");
   module.def("take_strings", &take_strings, "text"_a.noconvert(), "places"_a.noconvert(),
-             "The strings at these places.");
+             "Copy the strings at these places.");
   module.def("decimal_strings", &decimal_strings, "numbers"_a.noconvert(),
-             "Whole numbers as decimal strings.");
+             "Format integers as decimal strings.");
 }

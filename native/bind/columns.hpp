@@ -1,4 +1,4 @@
-// Columns as Python holds them: NumPy arrays that are read in place, or that are handed over.
+// Columns of NumPy arrays, read in place or handed over to Python.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -28,11 +28,11 @@ inline void require(bool holds, const char* what) {
   if (!holds) throw std::invalid_argument(what);
 }
 
-// Offsets must rise from 0 to `size`: everything that is read lies between two of them.
+// Offsets must ascend from 0 to `size`, because strings are read between two of them.
 inline void check_offsets(const Column<const std::int64_t>& offsets, std::size_t size,
                           const char* what) {
   require(offsets.size() > 0 && offsets.data()[0] == 0, what);
-  bool rising = true;  // looked at once, so that the loop can take several at a time
+  bool rising = true;  // checked once, so that the loop can be vectorized
   for (std::size_t i = 1; i < offsets.size(); ++i) {
     rising &= offsets.data()[i] >= offsets.data()[i - 1];
   }
@@ -58,7 +58,7 @@ inline std::vector<std::string_view> buffers_of(const Views& views) {
   return buffers;
 }
 
-// `buffers` must outlive what is returned.
+// `buffers` must outlive the result.
 inline berryeval::StringViews views_of(const Views& views,
                                        std::span<const std::string_view> buffers) {
   constexpr std::size_t kSize = berryeval::StringViews::kSize;
@@ -66,7 +66,7 @@ inline berryeval::StringViews views_of(const Views& views,
   return {reinterpret_cast<const char*>(views.first.data()), views.first.size() / kSize, buffers};
 }
 
-// Hands a vector over to NumPy, as an array of `As`, without copying it.
+// Transfers a vector to NumPy as an array of `As` without a copy.
 template <class As, class T>
 auto hand_over(std::vector<T>&& items) {
   static_assert(sizeof(As) == sizeof(T));

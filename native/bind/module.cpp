@@ -1,4 +1,4 @@
-// The native surface of BerryEval, on one screen.
+// The native module of BerryEval.
 #include <nanobind/nanobind.h>
 
 #include "bind_arrays.hpp"

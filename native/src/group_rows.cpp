@@ -15,7 +15,7 @@ namespace {
 // Below this many rows another thread costs more than it saves.
 constexpr std::size_t kRowsPerThread = std::size_t{1} << 14;
 
-// Begin and end of consecutive rows of one query, of which it has several if they are not grouped.
+// Begin and end of consecutive rows of one query; several if the rows are not grouped.
 using Stretches = std::vector<std::pair<std::size_t, std::size_t>>;
 
 bool same_as_before(const Strings& queries, std::size_t row) {
@@ -28,7 +28,7 @@ bool same_as_before(const StringViews& queries, std::size_t row) {
          queries[row] == queries[row - 1];
 }
 
-// For each query the stretches of consecutive rows that it has.
+// The stretches of consecutive rows of each query.
 template <class Queries>
 std::vector<Stretches> stretches_of(const Queries& queries, StringBuilder& unique) {
   std::vector<Stretches> stretches;
@@ -50,7 +50,7 @@ std::vector<Stretches> stretches_of(const Queries& queries, StringBuilder& uniqu
   return stretches;
 }
 
-// The rows of these queries whose document came before.
+// Finds the rows of these queries that repeat a document.
 void find_repeated(const std::vector<Stretches>& stretches, std::size_t first, std::size_t last,
                    const Strings& documents, std::vector<std::int64_t>& repeated) {
   DocumentSet seen;
@@ -66,7 +66,7 @@ void find_repeated(const std::vector<Stretches>& stretches, std::size_t first, s
   }
 }
 
-// Fills in the order of the rows and where those of each query begin.
+// Sets the order of the rows and the offsets of the queries.
 void put_in_order(const std::vector<Stretches>& stretches, Grouping& grouping) {
   std::size_t size = 0;
   for (const Stretches& parts : stretches) {
@@ -122,7 +122,8 @@ Grouping group_rows(const StringViews& queries, const Strings& documents, std::s
 StringBuilder take_strings(const Strings& strings, const std::int64_t* places, std::size_t count) {
   StringBuilder taken;
   taken.offsets.reserve(count + 1);
-  const volatile std::int64_t* const at = places;  // read once: checked as it is used
+  const volatile std::int64_t* const at =
+      places;  // read once, so that the checked value is the one in use
   for (std::size_t i = 0; i < count; ++i) {
     const auto place = static_cast<std::size_t>(at[i]);
     if (place >= strings.count) throw std::invalid_argument("a place is out of range");

@@ -14,8 +14,8 @@ namespace berryeval {
 namespace {
 
 #ifdef __cpp_lib_to_chars
-// A number that from_chars found too large or too small for a double: infinity, or zero. `text` is
-// a valid number; what counts is where its first digit other than 0 stands.
+// The value of a valid number that is out of the range of double: infinity or zero, depending on
+// the position of its first nonzero digit.
 double beyond_range(std::string_view text) {
   const double sign = text.starts_with('-') ? -1.0 : 1.0;
   if (text.starts_with('-')) text.remove_prefix(1);

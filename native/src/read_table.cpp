@@ -19,8 +19,7 @@ struct Row {
   std::string_view text;  // the whole line
 };
 
-// Begin and end of consecutive rows of one query, of which it has several if the file is not
-// grouped.
+// Begin and end of consecutive rows of one query; several if the file is not grouped.
 using Stretches = std::vector<std::pair<std::size_t, std::size_t>>;
 
 class TableReader {
@@ -30,7 +29,7 @@ class TableReader {
   std::optional<LineError> read(std::string_view text, TableColumns& columns) {
     auto error = split(text, columns);
     if (const auto repeated = find_repeated(); !lenient_ && repeated) {
-      // Only lines before a faulty one were taken, so a repeated one among them comes first.
+      // Only lines before a faulty one were read, so a repeated one among them comes first.
       const Row& row = rows_[*repeated];
       error = LineError{LineProblem::duplicate, static_cast<std::size_t>(row.line),
                         std::string(row.text)};
@@ -80,7 +79,7 @@ class TableReader {
     if (kind_ == TextKind::run) columns.tag = row.tag;
   }
 
-  // Marks every row whose document its query has already, and gives the first of them.
+  // Marks every row that repeats a document of its query, and returns the first of them.
   std::optional<std::size_t> find_repeated() {
     repeated_.assign(rows_.size(), false);
     std::optional<std::size_t> first;

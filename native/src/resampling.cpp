@@ -14,17 +14,17 @@ namespace berryeval {
 
 namespace {
 
-// What the words are for; the Python twin has the same numbers.
+// Purposes of random words; the Python twin uses the same numbers.
 constexpr std::uint64_t kFlips = 1;
 constexpr std::uint64_t kResamples = 2;
 constexpr std::uint64_t kShuffles = 3;
 
 constexpr std::size_t kSigns = 64;    // per word
-constexpr std::size_t kBytes = 8;     // per word, each with a table of its own
-constexpr std::size_t kAtOnce = 256;  // samples, whose sums stay near the processor
+constexpr std::size_t kBytes = 8;     // per word, each with its own table
+constexpr std::size_t kAtOnce = 256;  // samples, whose sums stay in the cache
 using Tables = std::array<std::array<std::int64_t, 256>, kBytes>;
 
-// For each of the eight bytes of a word of signs: the sum of the values whose bit is set.
+// For each byte of a word of signs, the sum of the values whose bit is set.
 Tables tables_of(std::span<const std::int64_t> values) {
   Tables tables{};
   for (std::size_t place = 0; place < values.size(); ++place) {
@@ -43,7 +43,7 @@ std::int64_t flipped_sum(const Tables& tables, std::uint64_t signs) {
   return sum;
 }
 
-// A whole number below `count`, from 32 random bits.
+// An integer below `count` from 32 random bits.
 std::size_t below(std::size_t count, std::uint64_t bits) { return (bits * count) >> 32; }
 
 std::size_t parts_of(std::size_t samples, std::size_t threads) {
@@ -84,7 +84,7 @@ void resample_sums(std::span<const std::int64_t> values, std::uint64_t seed,
                    std::span<std::int64_t> sums, std::size_t threads) {
   const RandomWords words(seed, kResamples);
   const std::size_t size = values.size();
-  const std::size_t pairs = (size + 1) / 2;  // a word is good for two draws
+  const std::size_t pairs = (size + 1) / 2;  // a word gives two draws
   for_each_part(sums.size(), parts_of(sums.size(), threads),
                 [&](std::size_t, std::size_t begin, std::size_t end) {
                   for (std::size_t sample = begin; sample < end; ++sample) {

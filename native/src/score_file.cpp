@@ -16,7 +16,7 @@ namespace {
 
 // Below this many bytes another thread costs more than it saves.
 constexpr std::size_t kBytesPerPart = std::size_t{1} << 18;
-// A thread that is held up leaves the parts it has not begun to the others.
+// More parts than threads, so that other threads can take over from a slow one.
 constexpr std::size_t kPartsPerThread = 8;
 
 using QueryIndex = std::unordered_map<std::string_view, std::size_t, HashOfText>;
@@ -26,7 +26,7 @@ std::size_t line_end(std::string_view text, std::size_t from) {
   return end == std::string_view::npos ? text.size() : end;
 }
 
-// The first byte at or after `from` where a line of another query than the line before begins.
+// The first byte at or after `from` at which the lines of another query start.
 std::size_t query_boundary(std::string_view text, std::size_t from) {
   std::size_t at = from == 0 ? 0 : line_end(text, from - 1) + 1;
   std::string_view current;
@@ -43,7 +43,7 @@ std::size_t query_boundary(std::string_view text, std::size_t from) {
   return text.size();
 }
 
-// What one thread finds in its part of the file.
+// The findings of one thread in its part of the file.
 struct Part {
   std::vector<std::string_view> extra_queries;
   std::string_view tag;
@@ -55,10 +55,10 @@ class PartScorer {
              std::atomic<bool>& clean)
       : index_(index), taken_(taken), clean_(clean), scorer_(task) {}
 
-  // Scores the queries of `text`, or gives up, and makes the other parts give up too.
+  // Scores the queries of `text`, or gives up and stops the other parts.
   void score(std::string_view text, Part& part) {
     if (!score_lines(text, part) || !finish(part)) clean_.store(false, std::memory_order_relaxed);
-    part.tag = tag_;  // once: the parts lie side by side in memory
+    part.tag = tag_;  // written once, because parts share cache lines
   }
 
  private:
@@ -75,7 +75,7 @@ class PartScorer {
     return RunLines(take).read(text);
   }
 
-  // Scores the query that is complete. False if it cannot be.
+  // Scores the completed query; returns false on failure.
   bool finish(Part& part) {
     if (rows_.empty()) return true;
     const auto known = index_.find(query_);
@@ -103,7 +103,7 @@ class PartScorer {
   DocumentSet seen_;
 };
 
-// Where to cut the text so that no query is cut in two.
+// Offsets that split the text between queries.
 std::vector<std::size_t> bounds_of(std::string_view text, std::size_t parts) {
   std::vector<std::size_t> bounds{0};
   for (std::size_t part = 1; part < parts; ++part) {
@@ -114,7 +114,7 @@ std::vector<std::size_t> bounds_of(std::string_view text, std::size_t parts) {
   return bounds;
 }
 
-// Puts together what the parts found. False if the lines of an extra query stand in two places.
+// Merges the parts; returns false if the lines of an extra query are not adjacent.
 bool merge(const std::vector<Part>& parts, FileOutcome& outcome) {
   std::unordered_set<std::string_view, HashOfText> extra;
   for (const Part& part : parts) {
@@ -151,11 +151,11 @@ FileOutcome score_run_text(const Task& task, std::string_view text, std::size_t 
   outcome.clean = clean.load() && merge(found, outcome) && !outcome.tag.empty();
   if (!outcome.clean) return outcome;
 
-  // Judged queries that the run does not hold are scored as empty rankings.
+  // Judged queries missing from the run are scored as empty rankings.
   QueryScorer scorer(task);
   for (std::size_t query = 0; query < queries && outcome.clean; ++query) {
     if (!taken[query].test(std::memory_order_relaxed)) {
-      outcome.clean = !scorer.score(query, {}, false);  // judgments may repeat a document, too
+      outcome.clean = !scorer.score(query, {}, false);  // judgments may repeat a document
     }
   }
   return outcome;

@@ -12,7 +12,7 @@ namespace {
 // Below this many strings another thread costs more than it saves.
 constexpr std::size_t kStringsPerThread = std::size_t{1} << 16;
 
-// memcpy without a call for the few bytes of most ids: two copies that may overlap.
+// Copies the few bytes of an id without calling memcpy: two copies that may overlap.
 void copy_bytes(char* to, std::string_view text) {
   const std::size_t size = text.size();
   const char* const from = text.data();
@@ -35,7 +35,7 @@ void copy_bytes(char* to, std::string_view text) {
 OwnedStrings copy_of(const StringViews& views, std::size_t threads) {
   const std::size_t parts =
       std::clamp<std::size_t>(threads, 1, 1 + views.count / kStringsPerThread);
-  std::vector<std::size_t> starts(parts + 1, 0);  // of the parts in the data
+  std::vector<std::size_t> starts(parts + 1, 0);  // offset of each part in the data
   for_each_part(views.count, parts, [&](std::size_t part, std::size_t begin, std::size_t end) {
     std::size_t size = 0;
     for (std::size_t i = begin; i < end; ++i) size += views.size_of(i);

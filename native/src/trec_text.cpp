@@ -10,7 +10,7 @@ namespace {
 
 constexpr bool is_tsv(TextKind kind) { return kind != TextKind::run && kind != TextKind::qrels; }
 
-// Takes what stands before the next tab off `line`.
+// Removes the text up to the next tab from `line` and returns it.
 std::string_view next_field(std::string_view& line) {
   const std::size_t end = std::min(line.find('\t'), line.size());
   const std::string_view field = line.substr(0, end);
@@ -18,8 +18,8 @@ std::string_view next_field(std::string_view& line) {
   return field;
 }
 
-// Each of these takes the line apart and gives the number as text, empty if columns are missing or
-// too many.
+// Each of these splits the line and returns the number as text, empty if the number of columns is
+// wrong.
 std::string_view split_run(std::string_view line, TextRow& row) {
   row.query = next_column(line);
   row.second = next_column(line);

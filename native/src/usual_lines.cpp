@@ -9,7 +9,7 @@ void UsualLines::add_block(std::uint64_t gaps, std::size_t place) {
   adjacent_ |= gaps & (gaps << 1 | carry_);
   carry_ = gaps >> 63;
   const std::size_t count = count_bits(gaps);
-  // Four at a time, needed or not: how often that is can be foreseen, the exact number cannot.
+  // Four at a time, needed or not: the branch is then predictable.
   constexpr std::size_t kTogether = 4;
   constexpr std::uint64_t kNever = std::uint64_t{1} << 63;  // 0 has no lowest bit
   for (std::size_t done = 0; done < count; done += kTogether) {
@@ -49,7 +49,7 @@ bool UsualLines::find_in(std::string_view text) {
          all_have_six_columns(text.data());
 }
 
-// With as many ends of lines as lines: if every sixth gap is one, no other is.
+// The number of line ends equals that of lines, so if every sixth gap is one, no other is.
 bool UsualLines::all_have_six_columns(const char* text) const {
   bool all = true;
   bool comments = false;

@@ -6,8 +6,8 @@
 namespace berryeval {
 namespace {
 
-// How many bytes the character at `at` takes; 0 if it is not valid (overlong forms, surrogates and
-// what lies beyond Unicode are not, nor is NUL here).
+// The number of bytes of the character at `at`; 0 if it is invalid (an overlong form, a surrogate,
+// beyond Unicode, or NUL).
 std::size_t character_size(const unsigned char* at, std::size_t left) {
   const unsigned char lead = at[0];
   if (lead < 0x80) return lead == 0 ? 0 : 1;
@@ -37,7 +37,7 @@ bool is_text(std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {
     if (at + 8 <= text.size()) {
       const std::uint64_t word = load_word(text.data() + at);
-      if (((word | bytes_equal(word, '\0')) & kTopBits) == 0) {  // eight of ASCII
+      if (((word | bytes_equal(word, '\0')) & kTopBits) == 0) {  // eight ASCII bytes
         at += 8;
         continue;
       }

@@ -1,5 +1,5 @@
-// The readers on bytes nobody meant to write: whatever comes, they end, stay within the text, and
-// agree with each other. Meant to run under the sanitizers. Exits with 1 if a check failed.
+// Fuzz tests of the readers: on any bytes they terminate, stay within the text and agree with each
+// other. Run them under the sanitizers. Exits with 1 if a check failed.
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -35,7 +35,7 @@ void check(bool holds, const std::string& what) {
 
 class Texts {
  public:
-  // Noise, or lines that are nearly right.
+  // Noise, or lines that are almost valid.
   std::string next() {
     std::string text;
     if (below(3) == 0) {
@@ -75,7 +75,7 @@ void check_columns(TextKind kind, const TableColumns& columns) {
       const auto& [data, offsets] = columns.documents;
       const std::string_view document(data.data() + offsets[row],
                                       static_cast<std::size_t>(offsets[row + 1] - offsets[row]));
-      check(seen.insert(document).second || kind == TextKind::qrels, "no document appears twice");
+      check(seen.insert(document).second || kind == TextKind::qrels, "no document is repeated");
       check(!document.empty() && berryeval::is_text(document), "a document is text");
       check(!std::isnan(columns.values[row]), "a value is a number");
     }
@@ -88,7 +88,7 @@ berryeval::Strings strings_of(const berryeval::StringBuilder& builder) {
           builder.offsets.size() - 1};
 }
 
-// Both ways to score a run from its text; whether they agree. Returns whether it can be scored.
+// Scores a run from its text both ways and compares them. Returns whether it can be scored.
 bool check_scoring(const std::string& text, const berryeval::QueryTable& qrels,
                    std::size_t threads) {
   const std::vector<berryeval::Spec> specs{{berryeval::find_formula("P"), {.cutoff = 3}}};
@@ -99,7 +99,7 @@ bool check_scoring(const std::string& text, const berryeval::QueryTable& qrels,
       berryeval::score_run_text({qrels, specs, {}, streamed, counts}, text, threads);
   TableColumns columns;
   const auto error = berryeval::read_table(TextKind::run, text, false, columns);
-  if (outcome.clean) check(!error && !columns.values.empty(), "what was scored can be read");
+  if (outcome.clean) check(!error && !columns.values.empty(), "a scored text can be read");
   if (!outcome.clean || error) return outcome.clean;
   const berryeval::QueryTable run{strings_of(columns.queries), columns.offsets.data(),
                                   strings_of(columns.documents), columns.values.data(), true};
@@ -111,8 +111,8 @@ bool check_scoring(const std::string& text, const berryeval::QueryTable& qrels,
   }
   check(!berryeval::evaluate({qrels, specs, {}, tabled, other_counts}, run, matches, threads),
         "a table that was read has no duplicates");
-  check(streamed == tabled, "scores are the same read or streamed");
-  check(outcome.tag == columns.tag, "so is the tag");
+  check(streamed == tabled, "reading and streaming give the same scores");
+  check(outcome.tag == columns.tag, "reading and streaming give the same tag");
   return true;
 }
 
@@ -138,7 +138,7 @@ void test_noise() {
   }
 }
 
-// Long enough for several threads, which must cut it between queries.
+// Long enough for several threads, which must split it between queries.
 void test_parts() {
   std::string text;
   for (int i = 0; i < 40000; ++i) {
@@ -154,7 +154,7 @@ void test_parts() {
   for (const std::size_t threads : {1, 2, 3, 8}) check_scoring(text, qrels, threads);
 }
 
-// Long enough for several looks ahead, with lines among them that are not as usual.
+// Long enough for several stretches, with some lines of unusual form.
 void test_unusual_lines() {
   constexpr std::string_view kFine[] = {"\n",
                                         "# a comment\n",
@@ -205,7 +205,7 @@ void test_unusual_lines() {
     if (round % 5 == 0) text.insert(text.find('\n') + 1, "# " + std::string(20000, '#') + "\n");
     if (round % 7 == 0) text.pop_back();
     check(check_scoring(text, qrels, 1 + random.below(3)) == (faulty_at < 0),
-          "what is faulty is noticed, and nothing else is");
+          "exactly the faulty texts are rejected");
   }
 }
 
@@ -256,15 +256,16 @@ void test_grouping() {
     }
     const auto grouping = berryeval::group_rows(strings_of(queries), strings_of(documents), 3);
     check(grouping.repeated.size() + seen.size() == rows, "every repeated row is found");
-    check(grouping.offsets.back() == static_cast<std::int64_t>(seen.size()), "the others are kept");
-    check(grouping.in_place || grouping.order.size() == seen.size(), "and put in order");
+    check(grouping.offsets.back() == static_cast<std::int64_t>(seen.size()),
+          "all other rows are kept");
+    check(grouping.in_place || grouping.order.size() == seen.size(), "kept rows are put in order");
     const auto taken = berryeval::take_strings(strings_of(documents), grouping.order.data(),
                                                grouping.order.size());
-    check(taken.offsets.size() == grouping.order.size() + 1, "and can be taken");
+    check(taken.offsets.size() == grouping.order.size() + 1, "ordered rows can be copied");
   }
 }
 
-// Views of these strings, those too long for a view in a buffer of exactly their size.
+// Views of these strings, with the long ones in a buffer of exactly their size.
 void test_views() {
   Texts random;
   for (int round = 0; round < 20; ++round) {
@@ -291,7 +292,7 @@ void test_views() {
           "the strings of views are copied");
     check(std::vector<std::int64_t>(copy.offsets.get(), copy.offsets.get() + rows + 1) ==
               strings.offsets,
-          "and where they begin");
+          "the offsets of views are set");
   }
 }
 
@@ -322,7 +323,7 @@ void test_numbers() {
   }
   for (const char* text :
        {"", "+", "-", "+-1", "++1", ".", "1e", "0x10", "1_0", " 1", "1 ", "nan("}) {
-    check(!berryeval::parse_number(text), "no number: '" + std::string(text) + "'");
+    check(!berryeval::parse_number(text), "not a number: '" + std::string(text) + "'");
   }
 }
 

@@ -1,5 +1,5 @@
 // Native tests without Python: counts and sums against naive loops over the same random words, on
-// any number of threads. Exits with the number of failed checks.
+// any number of threads. Exits with 1 if a check failed.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -54,8 +54,8 @@ void known_words() {
   // The first words of SplitMix64 from 0, as Vigna's reference implementation gives them.
   check(RandomWords::mixed(0x9E3779B97F4A7C15U) == 0xE220A8397B1DCDAFU, "the first word");
   check(RandomWords::mixed(2 * 0x9E3779B97F4A7C15U) == 0x6E789E6AA1B965F4U, "the second word");
-  check(RandomWords(0, 1)(5) != RandomWords(0, 2)(5), "purposes have words of their own");
-  check(RandomWords(0, 1)(5) != RandomWords(1, 1)(5), "seeds have words of their own");
+  check(RandomWords(0, 1)(5) != RandomWords(0, 2)(5), "purposes have different words");
+  check(RandomWords(0, 1)(5) != RandomWords(1, 1)(5), "seeds have different words");
 }
 
 void flips(std::mt19937_64& random) {
@@ -69,8 +69,9 @@ void flips(std::mt19937_64& random) {
             "sign flips of " + std::to_string(size) + " values");
     }
   }
-  check(berryeval::count_sign_flips(Values{3, 4}, 0, 0, 100, 1) == 100, "every sum is 0 from 0");
-  check(berryeval::count_sign_flips(Values{3, 4}, 8, 0, 100, 1) == 0, "no sum is above all of it");
+  check(berryeval::count_sign_flips(Values{3, 4}, 0, 0, 100, 1) == 100,
+        "every sum reaches the threshold 0");
+  check(berryeval::count_sign_flips(Values{3, 4}, 8, 0, 100, 1) == 0, "no sum exceeds the total");
   check(berryeval::count_sign_flips(Values{3, 4}, 7, 0, 0, 4) == 0, "no samples, no count");
 }
 
@@ -114,8 +115,8 @@ void shuffles(std::mt19937_64& random) {
   berryeval::shuffled_ranges(rows, 2, 0, ranges, 2);
   const auto full = std::count(ranges.begin(), ranges.end(), 4);
   const auto none = std::count(ranges.begin(), ranges.end(), 0);
-  check(std::abs(static_cast<double>(full) - 500) < 100, "all alike: twice in sixteen");
-  check(std::abs(static_cast<double>(none) - 1500) < 150, "two and two: six times in sixteen");
+  check(std::abs(static_cast<double>(full) - 500) < 100, "the full range: 2 of 16 shuffles");
+  check(std::abs(static_cast<double>(none) - 1500) < 150, "no range: 6 of 16 shuffles");
 }
 
 }  // namespace

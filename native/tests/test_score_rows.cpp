@@ -132,7 +132,7 @@ void edges() {
 }
 
 template <class Change>
-void refuses(const char* what, Change change) {
+void rejects(const char* what, Change change) {
   const Case c{1, 2, 2, {1, 2}, {1, 2}, {}, 1.0};
   ScoreInput input = c.input();
   std::vector<Request> requests = {request("recall", 2)};
@@ -140,7 +140,7 @@ void refuses(const char* what, Change change) {
   change(input, requests, out);
   try {
     (void)berryeval::score_rows(input, requests, 1, out);
-    check(false, std::string("refuses ") + what);
+    check(false, std::string("rejects ") + what);
   } catch (const std::invalid_argument&) {
     check(true, what);
   }
@@ -149,11 +149,11 @@ void refuses(const char* what, Change change) {
 void misfits() {
   using Requests = std::vector<Request>;
   using Out = std::vector<float>;
-  refuses("cutoff 0", [](auto&, Requests& requests, Out&) { requests[0].cutoff = 0; });
-  refuses("cutoff past the end", [](auto&, Requests& requests, Out&) { requests[0].cutoff = 3; });
-  refuses("unequal rows", [](ScoreInput& input, Requests&, Out&) { input.relevant.count = 0; });
-  refuses("a short out", [](auto&, Requests&, Out& out) { out.clear(); });
-  refuses("grades of another shape",
+  rejects("cutoff 0", [](auto&, Requests& requests, Out&) { requests[0].cutoff = 0; });
+  rejects("cutoff past the end", [](auto&, Requests& requests, Out&) { requests[0].cutoff = 3; });
+  rejects("unequal rows", [](ScoreInput& input, Requests&, Out&) { input.relevant.count = 0; });
+  rejects("a short out", [](auto&, Requests&, Out& out) { out.clear(); });
+  rejects("grades of another shape",
           [](ScoreInput& input, Requests&, Out&) { input.grades = Rows<float>{nullptr, 1, 1}; });
 }
 

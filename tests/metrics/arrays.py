@@ -44,7 +44,7 @@ def naive_mrr(top: list[int], relevant: set[int]) -> float:
 
 def naive_ndcg(top: list[int], relevant: set[int]) -> float:
     """Binary DCG / ideal DCG."""
-    gain = ideal = 0.0  # added up one by one: sum() compensates rounding since Python 3.12
+    gain = ideal = 0.0  # added in order: sum() compensates rounding since Python 3.12
     for place, doc in enumerate(top):
         if doc in relevant and doc not in top[:place]:
             gain += 1 / math.log2(place + 2)

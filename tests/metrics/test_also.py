@@ -96,7 +96,7 @@ ONE_OF_TWO = JudgedRanking(
         ("NumRelRet@2", 2),
         ("Utility", 3 - 2),
         ("RR", 1 / 2),
-        ("Bpref", 3 / 4),  # what stands above repeats something, nothing was judged not relevant
+        ("Bpref", 3 / 4),  # the hit above is a repeat, and nothing was judged nonrelevant
         ("Judged@4", 3 / 4),
         ("Success@1", 0.0),
     ],

@@ -30,7 +30,7 @@ VECTORS = [
     ("Compat(p=0)", ["a", "x"], {"a": 1, "b": 1}, 1.0),
     # grades of any size between others
     ("Compat(p=0.5)", ["b", "a"], {"a": 0.75, "b": 0.5}, 1 / 3),
-    # what was not retrieved stands behind what was, and the sum goes as deep as the ideal
+    # missing documents come last, and the sum is as deep as the ideal
     ("Compat(p=0.5)", ["a"], {"a": 1, "b": 1}, (1 + 1 / 4) / (1 + 1 / 2)),
     ("Compat", ["x"], {"a": 1}, 0.0),
     ("Compat", ["a"], {"a": 0, "b": -1}, 0.0),

@@ -32,7 +32,7 @@ def qrels_of(records: Mapping[tuple[str, str], float]) -> Qrels:
     )
 
 
-# "a" answers both subtopics, "b" the second; "c" nobody, so that subtopic 3 does not count.
+# "a" covers both subtopics, "b" the second, "c" none, so subtopic 3 does not count.
 JUDGED = {("a", "1"): 1, ("a", "2"): 1, ("b", "2"): 1, ("c", "3"): 0, ("c", "1"): 0}
 
 VECTORS = [

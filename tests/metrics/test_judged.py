@@ -28,7 +28,7 @@ VECTORS = [
     ("Judged", [], {"a": 0}, 0.0),
     # in the pool, but not judged
     ("Judged", ["a", "b"], {"a": -1, "b": 0.5}, 1 / 2),
-    # of the four pairs (relevant, other) three stand in order
+    # three of the four pairs (relevant, other) are in order
     ("Accuracy", ["a", "x", "b", "y"], {"a": 1, "b": 1}, 3 / 4),
     ("Accuracy@2", ["a", "x", "b", "y"], {"a": 1, "b": 1}, 1.0),
     ("Accuracy@3", ["x", "a", "b"], {"a": 1, "b": 0}, 1 / 2),

@@ -106,7 +106,7 @@ def test_a_given_default_overrides_the_profile() -> None:
     assert scores.metrics == ("nDCG(dcg='exp-log2')@2", "nDCG@2")
     assert scores.mean["nDCG(dcg='log2')@2"] == (1 + 2 / low) / (2 + 1 / low)
     assert scores.mean["ndcg@2"] == (1 + 3 / low) / (3 + 1 / low)
-    # Other spellings of what was asked for, and names as they stand in the table:
+    # Other spellings of the request, and canonical names:
     assert scores.mean["ndcg_cut_2"] == scores.mean["ndcg@2"]
     assert scores.mean["nDCG(dcg=log2)@2"] == scores.mean["nDCG@2"]
     far = {"q": {f"d{place:02}": 20.0 - place for place in range(20)}}

@@ -1,4 +1,4 @@
-// Tables of judgments and results in, a value per metric and judged query out.
+// Scores tables of judgments and results: one value per metric and judged query.
 #pragma once
 
 #include <cstddef>
@@ -13,13 +13,13 @@
 
 namespace berryeval {
 
-// Rows of a document and a number, grouped by query; the twin of berryeval.tables.QueryTable.
+// Rows of a document and a number, grouped by query; the twin of berryeval.data.QueryTable.
 struct QueryTable {
   Strings queries;
   const std::int64_t* offsets = nullptr;
   Strings documents;
   const double* values = nullptr;
-  bool distinct = false;  // known to have no document twice in a query
+  bool distinct = false;  // no query repeats a document
 
   std::size_t begin_of(std::size_t query) const { return static_cast<std::size_t>(offsets[query]); }
   std::size_t end_of(std::size_t query) const {
@@ -32,7 +32,7 @@ struct Spec {
   Params params;
 };
 
-// What is counted for every judged query beside its metrics.
+// The counts of a judged query.
 struct Counts {
   std::int64_t retrieved;
   std::int64_t judged_retrieved;
@@ -40,7 +40,7 @@ struct Counts {
   std::int64_t in_run;
 };
 
-// A document that appears twice in one query of the run (or of the judgments): the row in its table.
+// A repeated document in a query of the run or of the judgments, with its row in the table.
 struct Duplicate {
   bool in_run;
   std::size_t row;
@@ -48,7 +48,7 @@ struct Duplicate {
 
 inline constexpr std::int64_t kNotInRun = -1;
 
-// Everything about an evaluation but the rows of the run.
+// An evaluation without the rows of the run.
 struct Task {
   const QueryTable& qrels;
   std::span<const Spec> specs;
@@ -57,11 +57,11 @@ struct Task {
   std::span<Counts> counts;
 };
 
-// One thread's worker: scores one query after the other into the task's output.
+// The worker of one thread, which scores queries into the task's output.
 class QueryScorer {
  public:
   explicit QueryScorer(const Task& task) : task_(task), judge_(task.rule) {}
-  // `distinct`: the rows are known to have no document twice.
+  // `distinct`: no document is repeated in the rows.
   std::optional<Duplicate> score(std::size_t query, std::span<const Scored> rows, bool in_run,
                                  bool distinct = false);
 

@@ -1,4 +1,4 @@
-// Where columns end: blanks, tabs and ends of lines, found 64 bytes at a time.
+// Finds the ends of columns (blanks, tabs and line ends) in blocks of 64 bytes.
 #pragma once
 
 #include <cstddef>
@@ -12,13 +12,13 @@
 
 namespace berryeval {
 
-// How many bytes are looked at together.
+// Bytes per block.
 inline constexpr std::size_t kBlock = 64;
 
-// Looks at one block after the other.
+// Portable implementation.
 class PortableGaps {
  public:
-  // A bit for each byte of the block that is a gap, the first byte's lowest.
+  // Sets a bit for each byte of the block that is a gap, lowest for the first byte.
   std::uint64_t find_in(const char* block) {
     std::uint64_t gaps = 0;
     for (std::size_t i = 0; i < kBlock; i += 8) {
@@ -32,15 +32,15 @@ class PortableGaps {
     return gaps;
   }
 
-  // How many of all gaps were ends of lines.
+  // Number of gaps that were line ends.
   std::size_t lines() const { return static_cast<std::size_t>(lines_); }
-  // Whether there were other control characters, or bytes beyond ASCII.
+  // Whether there were other control characters or non-ASCII bytes.
   bool others() const { return others_ != 0; }
 
  private:
-  // Marks the bytes that are no visible ASCII characters.
+  // Marks the bytes that are not visible ASCII characters.
   static std::uint64_t bytes_outside(std::uint64_t word) {
-    constexpr std::uint64_t kToTop = 0x5F5F5F5F5F5F5F5FULL;  // lifts all from '!' on to the top bit
+    constexpr std::uint64_t kToTop = 0x5F5F5F5F5F5F5F5FULL;  // sets the top bit from '!' on
     return (word | ~((word & ~kTopBits) + kToTop)) & kTopBits;
   }
 
@@ -48,8 +48,8 @@ class PortableGaps {
   std::uint64_t others_ = 0;
 };
 
-#ifdef __SSE2__  // which every x86-64 has
-// The same, sixteen bytes in one operation.
+#ifdef __SSE2__  // every x86-64 has it
+// SSE2 implementation, sixteen bytes per operation.
 class SseGaps {
  public:
   std::uint64_t find_in(const char* block) {
@@ -61,10 +61,10 @@ class SseGaps {
       const __m128i between = _mm_or_si128(_mm_cmpeq_epi8(bytes, _mm_set1_epi8(' ')),
                                            _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\t')));
       const __m128i found = _mm_or_si128(ends, between);
-      // Bytes beyond ASCII are negative here, and so below '!' as well.
+      // Non-ASCII bytes are negative and so below '!'.
       const __m128i outside = _mm_cmplt_epi8(bytes, _mm_set1_epi8('!'));
       others_ = _mm_or_si128(others_, _mm_xor_si128(outside, found));
-      line_ends = _mm_sub_epi8(line_ends, ends);  // what is found is -1
+      line_ends = _mm_sub_epi8(line_ends, ends);  // a match is -1
       gaps |= static_cast<std::uint64_t>(_mm_movemask_epi8(found)) << i;
     }
     lines_ = _mm_add_epi64(lines_, _mm_sad_epu8(line_ends, _mm_setzero_si128()));

@@ -1,4 +1,4 @@
-// Work on rows shared out among threads, so that the result cannot depend on their number.
+// Distribution of work over threads; the result does not depend on their number.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace berryeval {
 
 // Calls work(part, begin, end) for `parts` contiguous parts of [0, count), one thread each. An
-// exception in any part is thrown again here, once every thread has ended.
+// exception in any part is rethrown here after all threads have ended.
 template <class Work>
 void for_each_part(std::size_t count, std::size_t parts, const Work& work) {
   std::vector<std::exception_ptr> failures(parts);
@@ -29,7 +29,7 @@ void for_each_part(std::size_t count, std::size_t parts, const Work& work) {
   try {
     while (workers.size() + 1 < parts) workers.emplace_back(run, workers.size() + 1);
   } catch (const std::system_error&) {
-    // The system gives no more threads: what is left runs here.
+    // No more threads are available: run the remaining parts here.
   }
   run(0);
   for (std::size_t part = workers.size() + 1; part < parts; ++part) run(part);
@@ -39,7 +39,7 @@ void for_each_part(std::size_t count, std::size_t parts, const Work& work) {
   }
 }
 
-// Calls work(item) for each of `count` items; whichever of the threads is free takes the next.
+// Calls work(item) for each of `count` items; the next free thread takes the next item.
 template <class Work>
 void for_each_item(std::size_t count, std::size_t threads, const Work& work) {
   std::atomic<std::size_t> next{0};

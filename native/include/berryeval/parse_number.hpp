@@ -1,5 +1,5 @@
-// Numbers from text. The general way is correct and slow; scores of runs are nearly all plain
-// decimals of at most sixteen characters, which are read here eight at a time.
+// Numbers from text. The general parser is slow; nearly all scores of runs are plain decimals of at
+// most sixteen characters, which are read here eight at a time.
 #pragma once
 
 #include <bit>
@@ -13,10 +13,10 @@
 
 namespace berryeval {
 
-// The value of a decimal number (also "inf"), or nothing. Never depends on the locale.
+// The value of a decimal number (also "inf"), or nothing, independent of the locale.
 std::optional<double> parse_number(std::string_view text);
 
-// Digits, and perhaps a point, to the right in sixteen bytes, zeros before them.
+// Digits and an optional point, right-aligned in sixteen bytes and padded with zeros.
 struct SixteenBytes {
   static constexpr std::uint64_t kZeros = 0x3030303030303030ULL;  // "00000000"
 
@@ -38,7 +38,7 @@ struct SixteenBytes {
     }
   }
 
-  // Everything before the first point moves over it, one byte to the right.
+  // Moves everything before the first point one byte to the right, over the point.
   void drop_upper_point(std::uint64_t points) {
     const std::uint64_t up_to_point = points ^ (points - 1);
     upper = ((upper << 8 | '0') & up_to_point) | (upper & ~up_to_point);
@@ -54,7 +54,7 @@ struct SixteenBytes {
   std::uint64_t value() const { return eight_digits(upper) * 100000000 + eight_digits(lower); }
 
  private:
-  // Not 0 if there are bytes other than digits: those begin with 3, and with 3 still if 6 is added.
+  // Nonzero if a byte is not a digit: the high half of a digit is 3, also after adding 6.
   static std::uint64_t others_in(std::uint64_t text) {
     constexpr std::uint64_t kHalves = 0xF0F0F0F0F0F0F0F0ULL;
     constexpr std::uint64_t kSixes = 0x0606060606060606ULL;
@@ -72,9 +72,9 @@ struct SixteenBytes {
   }
 };
 
-// Reads a decimal of 4 to 16 characters, behind a minus perhaps, that has a point and no exponent;
-// false for all else, which may be a number too. Its digits (at most 15) and the power of ten are
-// exact doubles, so that one division rounds correctly.
+// Reads a decimal of 4 to 16 characters with a point, an optional minus and no exponent; returns
+// false for all other texts. Its digits (at most 15) and the power of ten are exact doubles, so one
+// division rounds correctly.
 inline bool parse_plain(std::string_view text, double& value) {
   constexpr double kPowers[] = {1e0, 1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
@@ -84,7 +84,7 @@ inline bool parse_plain(std::string_view text, double& value) {
     return false;
   }
   SixteenBytes bytes(text);
-  int place = 0;  // of the point
+  int place = 0;  // position of the point
   if (const std::uint64_t point = bytes_equal(bytes.lower, '.'); point != 0) {
     place = 8 + std::countr_zero(point) / 8;
     bytes.drop_lower_point(point);  // a second point is not a digit

@@ -1,5 +1,5 @@
-// Random words that are addressed instead of drawn: whoever asks for word 17 gets the same one,
-// on whichever thread, so that what is computed from them cannot depend on the number of threads.
+// Random words that are addressed by index instead of drawn: word 17 is the same on every thread,
+// so results do not depend on the number of threads.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +8,10 @@ namespace berryeval {
 
 class RandomWords {
  public:
-  // Streams of other purposes share nothing, whatever their seeds.
+  // Streams of different purposes are independent, whatever their seeds.
   RandomWords(std::uint64_t seed, std::uint64_t purpose) : key_(mixed(mixed(seed) ^ purpose)) {}
 
-  // The words in order are those of SplitMix64 (Steele, Lea and Flood 2014), started at the key.
+  // The sequence of words is that of SplitMix64 (Steele, Lea and Flood 2014) started at the key.
   std::uint64_t operator()(std::uint64_t index) const {
     return mixed(key_ + (index + 1) * 0x9E3779B97F4A7C15U);
   }

@@ -1,4 +1,4 @@
-// The text of a file as a table of columns, its rows grouped by query in order of appearance.
+// Parses a file into columns, grouped by query in order of appearance.
 #pragma once
 
 #include <cstddef>
@@ -19,13 +19,13 @@ struct TableColumns {
   StringBuilder documents;
   std::vector<double> values;
   StringBuilder seconds;            // the second column: Q0, or the group of a judgment
-  std::vector<std::int64_t> lines;  // where each row stood, for messages
+  std::vector<std::int64_t> lines;  // line number of each row, for messages
   std::string tag;
   std::size_t dropped = 0;
 };
 
-// Reads `text`. The first faulty line, or line with a document that its query has already, is an
-// error, or, when lenient, left out and counted.
+// Reads `text`. The first faulty line or repeated document is an error; if lenient, such lines are
+// dropped and counted.
 std::optional<LineError> read_table(TextKind kind, std::string_view text, bool lenient,
                                     TableColumns& columns);
 

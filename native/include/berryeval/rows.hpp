@@ -1,4 +1,4 @@
-// Two-dimensional arrays that somebody else owns, one row per query.
+// Views of two-dimensional arrays with one row per query.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace berryeval {
 
-// Marks an unused place in a row of ids, anywhere in the row; never a document.
+// The id of an empty place, anywhere in a row; never a document.
 inline constexpr std::int32_t kPadding = -1;
 
 template <class T>

@@ -1,5 +1,5 @@
-// The rows of a run, read from its text one after the other. Lines that are as usual are read in a
-// fast way; parse_line, which reads all others, defines what a line may look like.
+// Reads the rows of a run from its text. Lines of the usual form have a fast path; parse_line reads
+// all others and defines valid lines.
 #pragma once
 
 #include <algorithm>
@@ -15,8 +15,8 @@
 
 namespace berryeval {
 
-// The row of the usual line that begins at `line` and whose columns end at `ends`. False if its
-// number is none.
+// Reads the usual line that begins at `line` and whose columns end at `ends`. Returns false if its
+// score is not a number.
 inline bool read_usual(const char* text, std::size_t line, const std::uint32_t* ends,
                        TextRow& row) {
   const auto column = [&](std::size_t i) {
@@ -39,7 +39,7 @@ class RunLines {
  public:
   explicit RunLines(const Take& take) : take_(take) {}
 
-  // False if take(row) was, or if a line is faulty.
+  // Returns false if take(row) did, or if a line is faulty.
   bool read(std::string_view text) {
     while (!text.empty()) {
       std::size_t done = 0;
@@ -60,7 +60,7 @@ class RunLines {
     return true;
   }
 
-  // The lines that begin in the first stretch.
+  // Reads the lines that begin in the first stretch.
   bool take_any(std::string_view text, std::size_t& done) {
     TextRow row{};
     std::string_view found;

@@ -1,5 +1,5 @@
-// Scoring a run straight from the bytes of its file: one pass, no table, memory bounded by the
-// largest query of each thread.
+// Scores a run while reading its file: one pass, no table, memory bounded by the largest query of
+// each thread.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@
 namespace berryeval {
 
 struct FileOutcome {
-  // False if nothing was scored: a faulty line, a repeated document, a query whose lines stand in
-  // several places, no lines at all. Who reads the table finds out which, and says so.
+  // False if nothing was scored because of a faulty line, a repeated document, a query with
+  // scattered lines, or an empty file. The table reader then reports the cause.
   bool clean = true;
   std::vector<std::string> extra_queries;  // in the run, without judgments
   std::string tag;                         // of the last line

@@ -1,4 +1,4 @@
-// Strings as Arrow's views lay them out, read where they lie.
+// Strings in the layout of Arrow's views, read in place.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@
 
 namespace berryeval {
 
-// Sixteen bytes per string: its size, and the string itself if it is short, or else where it stands
-// in which buffer.
+// Sixteen bytes per string: its size, and the string itself if it is short, or its buffer and
+// offset.
 struct StringViews {
   static constexpr std::size_t kSize = 16;
   static constexpr std::size_t kLongestInside = 12;
@@ -25,7 +25,7 @@ struct StringViews {
   const char* view(std::size_t index) const { return views + kSize * index; }
   std::size_t size_of(std::size_t index) const { return load<std::uint32_t>(view(index)); }
 
-  // Throws std::invalid_argument if it lies beyond its buffer.
+  // Throws std::invalid_argument if the string exceeds its buffer.
   std::string_view operator[](std::size_t index) const {
     const char* const at = view(index);
     const std::size_t size = size_of(index);
@@ -40,7 +40,7 @@ struct StringViews {
   }
 };
 
-// A column of strings of its own.
+// A column that owns its strings.
 struct OwnedStrings {
   std::unique_ptr<char[]> data;
   std::size_t size = 0;

@@ -1,4 +1,4 @@
-// Columns of strings, and the hash that everything looking for ids uses.
+// Columns of strings, and the hash of ids.
 #pragma once
 
 #include <cstddef>
@@ -9,9 +9,9 @@
 
 namespace berryeval {
 
-// Strings end to end with the offset where each begins, owned by somebody else, who may be so
-// careless as to write to them from another thread: what is then read is anything, but lies in the
-// data. Hence both offsets are read once (volatile: not again for the use after the check).
+// Concatenated strings with their offsets, owned by the caller. Another thread may write to them
+// meanwhile; reads then return arbitrary bytes, but never outside of the data. Hence both offsets
+// are read once (volatile: not again after the check).
 struct Strings {
   const char* data = nullptr;
   std::size_t size = 0;  // of the data
@@ -45,8 +45,8 @@ std::uint64_t load(const char* at) {
   return word;
 }
 
-// Eight bytes at a time, each mixed in by a multiplication; the last eight may overlap those
-// before. Good enough for tables of document ids; equality is always checked on the bytes.
+// Mixes eight bytes at a time by a multiplication; the last eight may overlap the previous ones.
+// Tables of document ids need no better hash, because they also compare the bytes.
 inline std::uint64_t hash_of(std::string_view text) {
   constexpr std::uint64_t kMultiplier = 0x9E3779B97F4A7C15ULL;
   const char* at = text.data();
@@ -68,7 +68,7 @@ inline std::uint64_t hash_of(std::string_view text) {
   return hash * kMultiplier;
 }
 
-// Whether two ids are equal, without a call for what is usually a few bytes.
+// Whether two ids are equal, without a call for short ones.
 inline bool same_text(std::string_view a, std::string_view b) {
   const std::size_t size = a.size();
   if (size != b.size()) return false;

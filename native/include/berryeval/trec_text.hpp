@@ -1,5 +1,5 @@
-// Lines of files with a query, a document and a number: split into columns, numbers parsed. One
-// home for what a line may look like; the Python twin is berryeval.io.trec.
+// Lines with a query, a document and a number: the definition of valid lines and their columns. The
+// Python twin is berryeval.data.formats.trec.
 #pragma once
 
 #include <cstddef>
@@ -27,9 +27,9 @@ struct LineError {
   std::string found;  // the offending text
 };
 
-// Takes the next column off `line`; empty if there is none.
+// Removes the next column from `line` and returns it; empty at the end.
 inline std::string_view next_column(std::string_view& line) {
-  // One comparison settles it for letters and digits.
+  // One comparison decides for letters and digits.
   const auto is_space = [](char c) {
     return static_cast<unsigned char>(c) <= ' ' && (c == ' ' || (c >= '\t' && c <= '\r'));
   };
@@ -42,8 +42,8 @@ inline std::string_view next_column(std::string_view& line) {
   return column;
 }
 
-// A row of a file: of a run "query Q0 document rank score tag", of judgments
-// "query group document grade", of either with tabs "query document number".
+// A row of a file: "query Q0 document rank score tag" in a run, "query group document grade" in
+// judgments, "query document number" in either with tabs.
 struct TextRow {
   std::string_view query;
   std::string_view second;
@@ -53,16 +53,16 @@ struct TextRow {
   std::string_view tag;
 };
 
-// The number of a line of kind run_ranks is a rank, which becomes the score -rank.
+// The number in a line of kind run_ranks is a rank, converted to the score -rank.
 enum class TextKind : std::uint8_t { run, qrels, run_tsv, qrels_tsv, run_ranks };
 
-// False for a line without content: blank, or, unless tabs separate, a comment that begins with #.
+// Returns false for a blank line or, unless tabs separate columns, a comment starting with #.
 bool has_content(TextKind kind, std::string_view line);
 LineProblem parse_line(TextKind kind, std::string_view line, TextRow& row, std::string_view& found);
 
-// Whether all of it is ASCII without NUL, so that no line needs a closer look.
+// Whether all bytes are ASCII other than NUL.
 bool is_plain(std::string_view text);
-// Whether it is valid UTF-8 without NUL.
+// Whether the text is valid UTF-8 without NUL.
 bool is_text(std::string_view text);
 
 }  // namespace berryeval

@@ -1,4 +1,4 @@
-// Eight bytes looked at together, in one word.
+// Operations on eight bytes in one word.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@ namespace berryeval {
 
 inline constexpr std::uint64_t kTopBits = 0x8080808080808080ULL;
 
-// Eight bytes, the first the lowest on every machine; compilers make one load of it.
+// Loads eight bytes, the first lowest on every machine; compilers emit a single load.
 inline std::uint64_t load_word(const char* at) {
   std::uint64_t word = 0;
   for (std::size_t i = 0; i < 8; ++i) {
@@ -17,14 +17,14 @@ inline std::uint64_t load_word(const char* at) {
   return word;
 }
 
-// Marks the bytes that are `byte`: sets their top bits, and no others.
+// Sets the top bit of every byte that equals `byte`, and no other bits.
 inline std::uint64_t bytes_equal(std::uint64_t word, char byte) {
   const std::uint64_t other =
       word ^ static_cast<unsigned char>(byte) * std::uint64_t{0x0101010101010101ULL};
   return ~(((other & ~kTopBits) + ~kTopBits) | other) & kTopBits;
 }
 
-// The marks side by side in the lowest eight bits.
+// Gathers the marks in the lowest eight bits.
 inline std::uint64_t gather_marked(std::uint64_t marks) {
   return (marks >> 7) * 0x0102040810204080ULL >> 56;
 }
@@ -33,7 +33,7 @@ inline std::uint64_t count_marked(std::uint64_t marks) {
   return (marks >> 7) * 0x0101010101010101ULL >> 56;
 }
 
-// How many bits are set. As one instruction it is not on every machine, and as a call it is slower.
+// Counts bits. Not every machine has an instruction for it, and a call would be slower.
 inline std::size_t count_bits(std::uint64_t bits) {
   bits -= (bits >> 1) & 0x5555555555555555ULL;
   bits = (bits & 0x3333333333333333ULL) + ((bits >> 2) & 0x3333333333333333ULL);

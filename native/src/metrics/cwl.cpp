@@ -1,4 +1,4 @@
-// The C/W/L family: a user reads on from rank i with probability C(i), and gains what is read.
+// The C/W/L family: a user at rank i continues with probability C(i) and gains what is read.
 #include <algorithm>
 
 #include "common.hpp"
@@ -9,8 +9,7 @@ namespace {
 
 constexpr std::size_t kDepth = 1000;
 
-// Calls visit(rank, gain) for the ranks up to `depth` where something is gained, until it returns
-// false.
+// Calls visit(rank, gain) for the ranks up to `depth` with a positive gain until it returns false.
 template <class Visit>
 void for_each_gain(const JudgedRanking& judged, const Params& params, std::size_t depth,
                    const Visit& visit) {
@@ -23,7 +22,7 @@ void for_each_gain(const JudgedRanking& judged, const Params& params, std::size_
   }
 }
 
-// The gain per document of a user who goes on by reads_on(rank, gain, gain so far).
+// The gain per document of a user with C(i) = reads_on(rank, gain, gain so far).
 template <class ReadsOn>
 double expected_gain(const JudgedRanking& judged, const Params& params, std::size_t depth,
                      const ReadsOn& reads_on) {

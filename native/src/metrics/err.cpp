@@ -7,8 +7,8 @@
 namespace berryeval::formulas {
 namespace {
 
-// By pow, as Python does it: with a base that it can see, a compiler may take exp2 instead, which
-// need not round the same way.
+// Uses pow, as Python does. With a visible constant base, a compiler may call exp2 instead, which
+// may round differently.
 double two_to(double exponent) {
   const volatile double base = 2.0;
   return std::pow(base, exponent);

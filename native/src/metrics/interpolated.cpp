@@ -7,7 +7,7 @@
 namespace berryeval::formulas {
 namespace {
 
-// Which of the relevant documents, counted from 1, reaches the level; the first at least.
+// The number of relevant documents, at least 1, that reaches the recall level.
 double place_of(double recall, double relevant, Rounding rounding) {
   const double wanted = recall * relevant;
   const double whole = std::floor(wanted);
@@ -16,7 +16,7 @@ double place_of(double recall, double relevant, Rounding rounding) {
   return std::max(count, 1.0);
 }
 
-// visit(n, best precision from the n-th relevant document on), from the last found to the first.
+// Calls visit(n, best precision from the n-th relevant document on), from the last to the first.
 template <class Visit>
 void walk_precisions(const JudgedRanking& judged, double rel, const Visit& visit) {
   std::size_t found = relevant_found(judged, rel, kNoCutoff);

@@ -7,13 +7,13 @@ namespace berryeval::formulas {
 
 double judged_share(const JudgedRanking& judged, const Params& params) {
   const std::size_t top = std::min(params.cutoff, judged.retrieved);
-  return divide(relevant_found(judged, 0.0, top), top);  // grade 0 or more: judged
+  return divide(relevant_found(judged, 0.0, top), top);  // a grade of 0 or more is a judgment
 }
 
 double accuracy(const JudgedRanking& judged, const Params& params) {
   const std::size_t top = std::min(params.cutoff, judged.retrieved);
   std::size_t found = 0;
-  std::size_t wrong = 0;  // pairs where the document that is not relevant stands first
+  std::size_t wrong = 0;  // pairs in which the nonrelevant document ranks first
   for (const Hit& hit : judged.hits) {
     if (hit.rank > top) break;
     if (hit.grade < params.rel) continue;

@@ -51,7 +51,7 @@ constexpr auto kWords = std::to_array<Word>({
     {"gain", "raw", [](Params& params) { params.gain = RbpGain::raw; }},
 });
 
-[[noreturn]] void refuse(std::string_view name) {
+[[noreturn]] void reject(std::string_view name) {
   throw std::invalid_argument("unknown parameter '" + std::string(name) + "'");
 }
 
@@ -72,7 +72,7 @@ void Params::set(std::string_view name, double value) {
     }
     return;
   }
-  refuse(name);
+  reject(name);
 }
 
 void Params::set(std::string_view name, std::string_view word) {
@@ -82,13 +82,13 @@ void Params::set(std::string_view name, std::string_view word) {
     known = true;
     if (entry.word == word) return entry.choose(*this);
   }
-  if (!known) refuse(name);
+  if (!known) reject(name);
   throw std::invalid_argument("unknown choice '" + std::string(word) + "' for '" +
                               std::string(name) + "'");
 }
 
 void Params::set(std::string_view name, const std::vector<double>& list) {
-  if (name != "levels") refuse(name);
+  if (name != "levels") reject(name);
   levels = list;
 }
 

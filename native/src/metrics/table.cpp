@@ -10,11 +10,11 @@ namespace {
 struct Entry {
   std::string_view name;
   Formula formula;
-  std::string_view needs;  // names with blanks between
+  std::string_view needs;  // separated by blanks
 };
 
-// One line per metric, by the canonical name of the Python registry, with the parameters that have
-// to be given: all but those that may be left out there too, and judged_only.
+// One line per metric: the canonical name of the Python catalogue and the required parameters, that
+// is, all but judged_only and those that are optional in Python.
 constexpr auto kTable = std::to_array<Entry>({
     {"P", formulas::precision, "cutoff rel"},
     {"Success", formulas::success, "cutoff rel"},

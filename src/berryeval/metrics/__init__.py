@@ -1,9 +1,8 @@
 """Metrics on integer ids held in NumPy arrays, and (in `.lists`) on lists of string ids.
 
-Ranks are columns counted from 1. -1 is padding and may stand anywhere in a row. An id repeated in a
-row counts once, at its first rank; its later copies are misses that keep their place. Arithmetic is
-in float64, the result in float32. `BACKEND` says which implementation is at work ("native" or
-"python"); both give the same bytes.
+Ranks are columns counted from 1; -1, anywhere in a row, is padding. A repeated id counts once, at
+its first rank; its copies are misses that keep their places. Arithmetic is float64, results are
+float32. `BACKEND` is the active implementation ("native" or "python"); both give the same bytes.
 """
 
 from typing import TYPE_CHECKING

@@ -346,7 +346,7 @@ def reciprocal_rank(
     *,
     threshold: int = 1,
 ) -> float:
-    """Compute 1 / rank of the first relevant document in the top `k`; 0.0 if there is none."""
+    """Compute 1 / rank of the first relevant document in the top `k`; 0.0 without one."""
     judged, cutoff = _judge(retrieved, judgments, k)
     return rr.reciprocal_rank(judged, cutoff=cutoff, rel=check_integer("threshold", threshold))
 
