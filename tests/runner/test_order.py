@@ -82,7 +82,7 @@ def test_one_warning_counts_the_answers_in_disorder() -> None:
     failed = Ranking("q", "error")
     assert warnings_about([fine, fine], 2) == []
     (warning,) = warnings_about([fine, far, far], 2)
-    assert warning.startswith("the hits of 2 of 3 queries came with scores that grow")
+    assert warning.startswith("the hits of 2 of 3 queries have scores that increase")
     assert "look like distances: give 1 - distance, or negate them" in warning
     first = warnings_about([fine, far, mixed, failed], 3)[0]
-    assert first.startswith("the hits of 2 of 3 queries came in another order than their scores")
+    assert first.startswith("the hits of 2 of 3 queries are not in the order of their scores")

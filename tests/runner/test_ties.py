@@ -68,7 +68,7 @@ def test_one_warning_counts_moved_ties_and_says_what_to_do() -> None:
     assert "give scores that differ, or none" in warning
     far = rank([("a", 1.0), ("b", 2.0)])
     first, second = warnings_about([far, tied])
-    assert first.startswith("the hits of 1 of 2 queries came with scores that grow")
+    assert first.startswith("the hits of 1 of 2 queries have scores that increase")
     assert second.startswith("hits of equal scores were moved in 1 of 2 queries")
 
 
