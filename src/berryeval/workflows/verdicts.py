@@ -230,8 +230,8 @@ def judge_run(
     gate = replace_baseline(gate, baseline)
     if not gate.rules and not gate.baseline:
         msg = (
-            "there are no rules; give some with --fail-below or --max-drop, or as `gate` in "
-            "berryeval.yaml, or a --baseline that no metric may drop below"
+            "there are no rules; add some with --fail-below or --max-drop, or under `gate` in "
+            "berryeval.yaml, or give a --baseline, below which no metric may drop"
         )
         raise ConfigurationError(msg)
     record = found.record
