@@ -642,7 +642,7 @@ def test_a_trend_of_failed_runs_alone_is_still_a_file(
     file = tmp_path / "trend.csv"
     assert berryeval(*asked, "-o", str(file)) == 0
     assert file.read_text(encoding="utf-8").startswith(head)
-    for name, words in (("trend.svg", "would show nothing"), ("trend.txt", "ends in .svg")):
+    for name, words in (("trend.svg", "nothing to draw as svg"), ("trend.txt", "ends in .svg")):
         assert berryeval(*asked, "-o", str(tmp_path / name)) == 2
         assert words in capsys.readouterr().err
         assert not (tmp_path / name).exists()

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from berryeval._internal.text import escape_controls
 from berryeval.cli.flags import STDOUT, Flag, OutputFileName
@@ -12,7 +11,6 @@ from berryeval.cli.logs import is_quiet
 
 if TYPE_CHECKING:
     from berryeval.gates import Baseline
-    from berryeval.runs import RunRecord
 
 
 FILE: Final = "berryeval-baseline.json"
@@ -38,36 +36,16 @@ def set_baseline(
         json: JSON output.
     """
     from berryeval.cli.output import print_document, print_json
-    from berryeval.errors import DataError
-    from berryeval.gates import Baseline
-    from berryeval.workflows import find_record, write_text_file
+    from berryeval.workflows import set_baseline as build_baseline
 
-    record = find_record(run)
-    baseline = Baseline.of(record)
-    if not baseline.parts:
-        msg = f"no provider of {record.id} has scores: its baseline would be empty"
-        raise DataError(msg)
-    failed = _count_failures(record)
-    if failed and not allow_errors:
-        msg = (
-            f"{_format_failures(failed)}; ask them again "
-            "(berryeval eval --resume FOLDER --retry-errors), or accept them with --allow-errors"
-        )
-        raise DataError(msg)
     to_stdout = output == STDOUT
-    if not to_stdout:
-        write_text_file(Path(output), baseline.dumps())
-    left_out = [
-        f"{provider.name} on {part.name}"
-        for part in record.benchmarks
-        for provider in part.providers
-        if provider.scores is None
-    ]
+    built = build_baseline(run, None if to_stdout else output, allow_errors=allow_errors)
+    baseline = built.baseline
     if json:
         data = {
             "file": None if to_stdout else output,
-            "left_out": left_out,
-            "failed_queries": failed,
+            "left_out": built.left_out,
+            "failed_queries": built.failed,
             **({"text": baseline.dumps()} if to_stdout else {}),
             **_describe(baseline),
         }
@@ -78,36 +56,11 @@ def set_baseline(
     else:
         owners = ", ".join(f"{part.provider} on {part.benchmark}" for part in baseline.parts)
         print(escape_controls(f"baseline written to {output}: {owners}"))
-    if left_out:
-        words = escape_controls(f"left out because they failed: {', '.join(left_out)}")
+    if built.left_out:
+        words = escape_controls(f"left out because they failed: {', '.join(built.left_out)}")
         print(words, file=sys.stderr if to_stdout else sys.stdout)
-    if failed and not is_quiet():
-        print(escape_controls(f"warning: {_format_failures(failed)}"), file=sys.stderr)
-
-
-def _count_failures(record: RunRecord) -> list[dict[str, Any]]:
-    """Count the failed queries of each provider with scores; providers without any are omitted."""
-    from berryeval.runner import count_failed
-
-    return [
-        {
-            "benchmark": part.name,
-            "provider": provider.name,
-            "failed": count_failed(provider.outcomes),
-            "queries": sum(provider.outcomes.values()),
-        }
-        for part in record.benchmarks
-        for provider in part.providers
-        if provider.scores and count_failed(provider.outcomes)
-    ]
-
-
-def _format_failures(failed: list[dict[str, Any]]) -> str:
-    counts = ", ".join(
-        f"{one['failed']} of {one['queries']} queries of {one['provider']} on {one['benchmark']}"
-        for one in failed
-    )
-    return f"{counts} failed and score 0: as a baseline they hide later drops of these queries"
+    if built.warning and not is_quiet():
+        print(escape_controls(f"warning: {built.warning}"), file=sys.stderr)
 
 
 def show(file: str = FILE, /, *, json: Flag = False) -> None:
@@ -156,11 +109,10 @@ def diff(
     from berryeval.cli.app import EXIT_FAILED, EXIT_PASSED
     from berryeval.cli.gate import print_verdicts
     from berryeval.cli.output import console, print_json
-    from berryeval.workflows import baseline_for, differences, find_record, passed
+    from berryeval.workflows import compare_with_baseline, has_passed
 
-    record = find_record(run)
-    verdicts = differences(record, baseline_for(baseline, record))
-    good = passed(verdicts, strict=strict)
+    record, verdicts = compare_with_baseline(run, baseline)
+    good = has_passed(verdicts, strict=strict)
     if json:
         data = {
             "run": record.id,

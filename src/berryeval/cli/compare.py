@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
     from berryeval.reports import ComparedBenchmark, MovedQuery, Report
     from berryeval.stats import PairedDifference
-    from berryeval.workflows import Options
 
 _MARKS: Final = {
     "better": "+", "worse": "-", "higher": "^", "lower": "v", "mixed": "~", "not tested": "?",
@@ -98,10 +97,13 @@ def compare(  # noqa: PLR0913 - the options of the command
         json: JSON output, in full precision.
     """
     from berryeval.metrics import split_names
-    from berryeval.workflows import Options
+    from berryeval.workflows import compare_runs
 
     _check_arguments(runs, output, format)
-    options = Options(
+    report = compare_runs(
+        runs,
+        title,
+        qrels=qrels,
         baseline=baseline,
         metrics=split_names(metrics or []) or None,
         test=test,
@@ -114,7 +116,6 @@ def compare(  # noqa: PLR0913 - the options of the command
         benchmark=benchmark,
         anyway=anyway,
     )
-    report = _compare(runs, options, qrels, title)
     text = _render(report, output, format)
     files = _write(report, output, format) if text is None else []
     if json:
@@ -139,16 +140,6 @@ def _check_arguments(runs: Sequence[str], output: str | None, wanted: str | None
         problem = f"--format {wanted} needs --output FILE, which says where the report goes"
     if problem:
         raise ConfigurationError(problem)
-
-
-def _compare(runs: Sequence[str], options: Options, qrels: str | None, title: str) -> Report:
-    from berryeval.workflows import Source, compared
-
-    if qrels is None:
-        return compared([Source.find(run) for run in runs], options, title)
-    from berryeval.workflows import sources_of
-
-    return compared(sources_of(runs, qrels, options.metrics), options, title)
 
 
 def _render(report: Report, output: str | None, wanted: str | None) -> str | None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from berryeval.gates import Gate, SelfCheck, Status, Verdict
+    from berryeval.gates import SelfCheck, Status, Verdict
     from berryeval.reports import Report
 
 
@@ -63,42 +63,35 @@ def gate(
             the verdicts on stderr.
         json: JSON output, in full precision.
     """
-    from pathlib import Path
-
     from berryeval.reports import Report
-    from berryeval.workflows import (
-        NO_RULE,
-        find_run,
-        no_drop_rules,
-        passed,
-        self_checked,
-        verdicts_of,
-    )
+    from berryeval.workflows import judge_run, read_limits
 
     formats = _read_formats(export, output)
-    found = find_run(run)
-    record, folder = found.record, found.folder or Path()
-    rules = _build_gate(config, baseline, fail_below, max_drop)
-    verdicts = verdicts_of(rules, record, named=run)
-    checked = self_checked(rules, record, strict=strict) if self_check else None
-    good = passed(verdicts, strict=strict)
-    note = NO_RULE if no_drop_rules(rules) else ""
-    report = Report.of([record], verdicts=verdicts, note=note)
+    judged = judge_run(
+        run,
+        config=config,
+        baseline=baseline,
+        fail_below=read_limits(fail_below, "--fail-below", "recall@10=0.80"),
+        max_drop=read_limits(max_drop, "--max-drop", "nDCG@10=0.01"),
+        strict=strict,
+        self_check=self_check,
+    )
+    report = Report.of([judged.record], verdicts=judged.verdicts, note=judged.note)
     # Formats that cannot go to stdout are rejected first; a write error later hides no verdict.
     files = _write_files(report, formats, STDOUT) if output == STDOUT else None
     if not json:
         screen = error_screen() if output == STDOUT else console()
-        _print(screen, report, checked, good=good, strict=strict)
+        _print(screen, report, judged.self_check, good=judged.passed, strict=strict)
     if files is None:
-        files = _write_files(report, formats, output or folder)
+        files = _write_files(report, formats, output or judged.folder)
     if json:
         data = {
-            "run": record.id,
-            "passed": good,
+            "run": judged.record.id,
+            "passed": judged.passed,
             "strict": strict,
-            "note": note,
-            "verdicts": [one.to_dict() for one in verdicts],
-            "self_check": checked.to_dict() if checked else None,
+            "note": judged.note,
+            "verdicts": [one.to_dict() for one in judged.verdicts],
+            "self_check": judged.self_check.to_dict() if judged.self_check else None,
             "files": files,
         }
         print_json("gate", data)
@@ -108,32 +101,7 @@ def gate(
         else:
             print(escape_controls(f"{one['format']}: {one['path']}"))
     _publish_on_github(report, to_stderr=json or output == STDOUT)
-    return EXIT_PASSED if good else EXIT_FAILED
-
-
-def _build_gate(
-    config: str | None,
-    baseline: str | None,
-    fail_below: list[str] | None,
-    max_drop: list[str] | None,
-) -> Gate:
-    """Build the gate of the configuration file and the options; reject one without rules."""
-    from berryeval.errors import ConfigurationError
-    from berryeval.workflows import configured_gate, gate_with, read_limits, with_baseline
-
-    found = gate_with(
-        configured_gate(config),
-        read_limits(fail_below, "--fail-below", "recall@10=0.80"),
-        read_limits(max_drop, "--max-drop", "nDCG@10=0.01"),
-    )
-    found = with_baseline(found, baseline)
-    if not found.rules and not found.baseline:
-        msg = (
-            "there are no rules; add some with --fail-below or --max-drop, or under `gate` in "
-            "berryeval.yaml, or give a --baseline, below which no metric may drop"
-        )
-        raise ConfigurationError(msg)
-    return found
+    return EXIT_PASSED if judged.passed else EXIT_FAILED
 
 
 def print_verdicts(screen: Console, verdicts: Sequence[Verdict], note: str = "") -> None:

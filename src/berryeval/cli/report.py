@@ -43,14 +43,14 @@ def report(
     from berryeval.cli.logs import error_screen, log_level, log_lines
     from berryeval.cli.output import print_json
     from berryeval.errors import ConfigurationError
-    from berryeval.workflows import named_report
+    from berryeval.workflows import build_report
 
     if not runs:
         msg = "no run to report on; give its folder or name, or latest"
         raise ConfigurationError(msg)
     names = _read_formats(format or [], output)
     with log_lines(error_screen(), log_level(quiet=quiet)):
-        built, folder = named_report(runs, title)
+        built, folder = build_report(runs, title)
     files = [
         build_files(built, name, label, to_stdout=_goes_to_stdout(name, output)) for name in names
     ]  # all formats are built before one is written: an error stops all

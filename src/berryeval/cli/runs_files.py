@@ -12,7 +12,7 @@ from berryeval.cli.output import render_text
 from berryeval.cli.runs_list import read_filters
 
 if TYPE_CHECKING:
-    from berryeval.runs import RunRecord, Store
+    from berryeval.runs import RunRecord
 
 
 _RECORD: Final = "json"  # the record itself, not a report on it
@@ -83,14 +83,12 @@ def _export_all(
     folder: str, benchmark: str | None, since: str | None, store: str | None, *, json: bool
 ) -> None:
     from berryeval._internal.text import pluralize
-    from berryeval.workflows import export_all, opened_store, store_place
+    from berryeval.workflows import export_runs
 
-    with opened_store(store_place(store)) as opened:
-        filters = read_filters(benchmark, None, since)
-        written = [
-            {"run": name, "path": str(path)}
-            for name, path in export_all(opened, Path(folder), filters)
-        ]
+    written = [
+        {"run": name, "path": str(path)}
+        for name, path in export_runs(folder, read_filters(benchmark, None, since), store)
+    ]
     _print(written, f"{pluralize(len(written), 'run')} written to {folder}", json=json)
 
 
@@ -111,9 +109,9 @@ def _export_report(record: RunRecord, name: str, output: str | None, *, json: bo
     """Write a report as `berryeval report` does; default: to stdout."""
     from berryeval.cli.output import print_document
     from berryeval.reports import Report, write_in_format
-    from berryeval.workflows import judged
+    from berryeval.workflows import judge_report
 
-    report = judged(Report.of([record]))
+    report = judge_report(Report.of([record]))
     if output is None:
         text = render_text(report, name)
         if json:
@@ -202,40 +200,41 @@ def prune(
         json: JSON output; requires --yes or --dry-run.
     """
     from berryeval._internal.text import parse_age, pluralize
-    from berryeval.workflows import opened_store, store_place, to_prune
+    from berryeval.cli.output import print_json
+    from berryeval.workflows import prune_runs
 
-    age = None if older_than is None else parse_age(older_than, "--older-than")
-    with opened_store(store_place(store)) as opened:
-        names = to_prune(opened, read_filters(benchmark), keep=keep, older_than=age)
-        if json:
-            _prune_as_json(opened, names, dry_run=dry_run, yes=yes)
-            return
-        if not names:
-            print("no runs to delete")
-            return
+    def confirm(place: str, names: list[str]) -> bool:
+        if json or not names:
+            return _confirm_json(names, dry_run=dry_run, yes=yes)
         more = f"\n  ... and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
-        print(f"{pluralize(len(names), 'run')} of {opened.shown}:")
+        print(f"{pluralize(len(names), 'run')} of {place}:")
         print(
             "\n".join(f"  {escape_controls(name)}" for name in names[:_LISTED]) + more, flush=True
         )
-        if dry_run:
-            print("dry run: nothing was deleted")
-        elif yes or _confirm():
-            print(f"{pluralize(opened.delete(names), 'run')} deleted")
-        else:
-            print("nothing was deleted")
+        return not dry_run and (yes or _confirm())
+
+    age = None if older_than is None else parse_age(older_than, "--older-than")
+    done = prune_runs(read_filters(benchmark), store, keep=keep, older_than=age, confirm=confirm)
+    if json:
+        print_json("runs prune", done._asdict())
+    elif not done.runs:
+        print("no runs to delete")
+    elif dry_run:
+        print("dry run: nothing was deleted")
+    elif done.deleted:
+        print(f"{pluralize(done.deleted, 'run')} deleted")
+    else:
+        print("nothing was deleted")
 
 
-def _prune_as_json(store: Store, names: list[str], *, dry_run: bool, yes: bool) -> None:
-    """Delete the runs if confirmed, and print their names."""
-    from berryeval.cli.output import print_json
+def _confirm_json(names: list[str], *, dry_run: bool, yes: bool) -> bool:
+    """Return whether to delete; --json cannot ask for confirmation."""
     from berryeval.errors import ConfigurationError
 
     if names and not (dry_run or yes):
         msg = "nothing was deleted: --json cannot ask for confirmation; add --yes or --dry-run"
         raise ConfigurationError(msg)
-    deleted = 0 if dry_run or not names else store.delete(names)
-    print_json("runs prune", {"store": store.shown, "runs": names, "deleted": deleted})
+    return yes and not dry_run
 
 
 def _confirm() -> bool:

@@ -144,14 +144,14 @@ def list_runs(
     from berryeval.cli.output import console, print_json
     from berryeval.errors import ConfigurationError
     from berryeval.reports import INTERVAL_NAME
-    from berryeval.workflows import opened_store, store_place
+    from berryeval.workflows import open_history
 
     if limit < 0:
         msg = f"--limit must be 0 or more, found {limit}"
         raise ConfigurationError(msg)
     names = _split_metrics(metrics)
     filters = read_filters(benchmark, provider, since, until)
-    with opened_store(store_place(store)) as opened:
+    with open_history(store) as opened:
         found = opened.list_runs(filters, limit=limit, metrics=names or None)
         if not found:
             reject_unknown_names(opened, filters)

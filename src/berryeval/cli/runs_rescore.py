@@ -46,7 +46,7 @@ def rescore(
     from berryeval.cli.logs import error_screen, log_level, log_lines
     from berryeval.errors import ConfigurationError
     from berryeval.metrics import split_names
-    from berryeval.workflows import find_run, save_rescored, store_place
+    from berryeval.workflows import rescore as rescore_run
 
     names = split_names(metrics or [])
     if not names:
@@ -56,31 +56,14 @@ def rescore(
         msg = "choose one of --qrels and --benchmark"
         raise ConfigurationError(msg)
     with log_lines(error_screen(), log_level()):
-        found = find_run(run, store)
-    parts = _rescore(found, names, qrels, benchmark)
-    saved = save_rescored(found, parts, store_place(store)) if save else []
+        done = rescore_run(run, names, qrels=qrels, benchmark=benchmark, save=save, store=store)
+    found, parts, saved = done.run, done.parts, done.saved
     if json:
         _print_json(found, parts, saved, per_query=per_query)
     else:
         _print(parts, saved, per_query=per_query)
         if saved:
             _warn_outdated(found)
-
-
-def _rescore(
-    found: FoundRun, names: list[str], qrels: str | None, benchmark: str | None
-) -> list[Rescored]:
-    from berryeval.errors import DataError
-    from berryeval.workflows import rescored_by_benchmark, rescored_by_qrels
-
-    if qrels is not None:
-        parts = rescored_by_qrels(found, names, qrels)
-    else:
-        parts = rescored_by_benchmark(found, names, benchmark)
-    if not any(part.scores for part in parts):
-        msg = f"run {found.record.id}: no provider has answers to score"
-        raise DataError(msg)
-    return parts
 
 
 def _print(parts: Sequence[Rescored], saved: list[str], *, per_query: bool) -> None:

@@ -69,10 +69,10 @@ def trend(
     from berryeval.cli.logs import error_screen
     from berryeval.cli.output import console, print_document, print_indented, print_json
     from berryeval.reports import build_trend_lines
-    from berryeval.workflows import opened_store, store_place
+    from berryeval.workflows import open_history
 
     filters = read_filters(benchmark, provider, since, until)
-    with opened_store(store_place(store)) as opened:
+    with open_history(store) as opened:
         lines = build_trend_lines(opened.trend(metric, filters))
         failures = opened.failures(filters)
         if not lines:

@@ -24,32 +24,6 @@ if TYPE_CHECKING:
         open_history,
         prune_runs,
     )
-    from berryeval.workflows.legacy import (
-        NO_RULE,
-        RUNS,
-        Options,
-        Source,
-        baseline_for,
-        compared,
-        configured_gate,
-        differences,
-        export_all,
-        gate_with,
-        judged,
-        named_report,
-        no_drop_rules,
-        opened_store,
-        passed,
-        rescored_by_benchmark,
-        rescored_by_qrels,
-        save_rescored,
-        self_checked,
-        sources_of,
-        store_place,
-        to_prune,
-        verdicts_of,
-        with_baseline,
-    )
     from berryeval.workflows.plan import DEFAULT_METRICS, Plan, ProviderSpec
     from berryeval.workflows.provider_run import Listener
     from berryeval.workflows.reporting import (

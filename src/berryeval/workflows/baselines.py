@@ -91,7 +91,7 @@ class NewBaseline:
             f"on {one['benchmark']}"
             for one in self.failed
         )
-        hides = "failed and score 0: a baseline with them hides later drops of these queries"
+        hides = "failed and score 0: as a baseline they hide later drops of these queries"
         return f"{counts} {hides}" if counts else ""
 
 
@@ -105,7 +105,7 @@ def set_baseline(
     record = find_record(run)
     baseline = Baseline.of(record)
     if not baseline.parts:
-        msg = f"no provider of {record.id} has scores, so its baseline would be empty"
+        msg = f"no provider of {record.id} has scores: its baseline would be empty"
         raise DataError(msg)
     owners = [(part, one) for part in record.benchmarks for one in part.providers]
     done = NewBaseline(
@@ -125,7 +125,7 @@ def set_baseline(
     if done.warning and not allow_errors:
         msg = (
             f"{done.warning}; ask them again (berryeval eval --resume FOLDER --retry-errors), "
-            "or keep them with --allow-errors"
+            "or accept them with --allow-errors"
         )
         raise DataError(msg)
     if file is not None:
