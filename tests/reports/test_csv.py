@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from berryeval.errors import DataError
-from berryeval.reports.exporters.csv import AGGREGATE, CSV, DETAILED, defused
+from berryeval.reports.exporters.csv import AGGREGATE, CSV, DETAILED, defuse
 from berryeval.reports.sections import Report
 from berryeval.runs.record import ProviderRecord, RunRecord
 from tests.reports.world import QUERIES, RUNS, hard_report, plain_run, provider, run_of
@@ -30,7 +30,7 @@ AGGREGATE_HEADER = (
     "hit_rate_at_20"
 )
 DETAILED_HEADER = "query,query_type,chunk_id,score,rank,relevance_grade,recall_at_10,mrr,ndcg_at_10"
-SHOWN = {query.id: defused(query.text) for query in QUERIES}
+SHOWN = {query.id: defuse(query.text) for query in QUERIES}
 
 
 def pair(run: RunRecord, label: str = "") -> tuple[str, str]:
@@ -90,7 +90,7 @@ def test_the_detailed_file_has_a_row_per_query_and_chunk() -> None:
     """Metrics stand in the first row of a query; a query without hits has a row too."""
     _, *found = rows(pair(plain_run())[1])
     expected = [
-        [SHOWN[query], defused(doc), repr(score), str(rank)]
+        [SHOWN[query], defuse(doc), repr(score), str(rank)]
         for query, hits in RUNS["bm25"].items()
         for rank, (doc, score) in enumerate(hits.items(), 1)
     ] + [[SHOWN["q4"], "", "", ""]]
@@ -142,18 +142,18 @@ def test_a_report_without_scores_is_an_error() -> None:
     ["=1+1", "+1", "-1", "@x", "\t=1", "\rx", " =1", "\ufeff=1", "＝1", "－1", "'=1"],  # noqa: RUF001
 )
 def test_formulas_are_defused(text: str) -> None:
-    assert defused(text) == f"'{text}"
+    assert defuse(text) == f"'{text}"
 
 
 @pytest.mark.parametrize("text", ["", "a=1", "1-2", "tea", "'quoted'", "übel", "1"])
 def test_other_texts_stay_as_they_are(text: str) -> None:
-    assert defused(text) == text
+    assert defuse(text) == text
 
 
 @given(st.text(st.sampled_from("'=+-@\t\r\n ＝a1")))  # noqa: RUF001
 def test_defusing_can_be_undone(text: str) -> None:
-    shown = defused(text)
-    changed = shown.startswith("'") and defused(shown) != shown
+    shown = defuse(text)
+    changed = shown.startswith("'") and defuse(shown) != shown
     assert (shown[1:] if changed else shown) == text
 
 

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 
 from berryeval.data.records import Query
 from berryeval.gates import Verdict
-from berryeval.reports.html.contrasts import contrasts_of
+from berryeval.reports.html.contrasts import build_contrasts
 from berryeval.reports.html.page import render
-from berryeval.reports.html.typography import ROOM, short_names
+from berryeval.reports.html.typography import ROOM, shorten_names
 from berryeval.reports.sections import Report
 from berryeval.runs.record import ProviderRecord, RunRecord
 from tests.reports.html_records import NASTY, SENTENCE, changed, nasty_run, run_record
@@ -371,7 +371,7 @@ def test_the_page_has_the_p_values_of_all_other_formats() -> None:
     report = Report.of([run_record(30, (0.2, 0.3, 0.4, 0.5))])
     (section,) = report.sections
     assert section.comparison is not None
-    contrasts = contrasts_of(section, "nDCG@10")
+    contrasts = build_contrasts(section, "nDCG@10")
     rows = [row for row in section.comparison.rows if row.metric == "nDCG@10"]
     for one in contrasts:
         (row,) = [row for row in rows if {row.baseline, row.system} == {one.best, one.other}]
@@ -406,7 +406,7 @@ def test_a_metric_of_some_systems_is_compared_among_them() -> None:
     assert third.scores is not None
     other = replace(third, scores=third.scores.only(["RR"]))
     (section,) = Report.of([changed(run, providers=(first, second, other))]).sections
-    (contrast,) = contrasts_of(section, "nDCG@10")
+    (contrast,) = build_contrasts(section, "nDCG@10")
     assert contrast.best == "system-1"
     assert contrast.certain
     assert contrast.row is not None
@@ -440,7 +440,7 @@ def test_several_runs_of_one_provider_differ_in_charts() -> None:
 
 @given(st.lists(st.text(max_size=60), min_size=2, max_size=8, unique=True))
 def test_short_names_differ(labels: list[str]) -> None:
-    names = short_names(labels)
+    names = shorten_names(labels)
     shown = [names.get(label, label)[:ROOM] for label in labels]
     assert len(set(shown)) == len(shown)
     assert all(len(name) <= ROOM for name in names.values())

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from berryeval.reports.html.failures import failing_of
+from berryeval.reports.html.failures import collect_failures
 from berryeval.reports.html.page import render
-from berryeval.reports.html.rankings import queries_of
+from berryeval.reports.html.rankings import view_queries
 from berryeval.reports.sections import Report
 from tests.reports.html_records import changed, run_record
 from tests.reports.test_html import Page, page_of
@@ -133,7 +133,7 @@ def test_perfect_queries_are_no_failures() -> None:
         run, providers=(valued(one, "full", [1.0] * 4), valued(other, "part", [1, 0.5, 1, 0.2]))
     )
     report = Report.of([run])
-    full, part = failing_of(report.sections[0])
+    full, part = collect_failures(report.sections[0])
     assert full.perfect
     assert [query.id for query, _ in part.worst] == ["q-003", "q-001"]
     assert Page(render(report)).text.count("No query below 1.") == 1
@@ -149,9 +149,9 @@ def test_every_query_that_the_page_names_is_shown() -> None:
         queries=tuple(reversed(run.benchmarks[0].queries)),
     )  # fmt: skip
     (section,) = Report.of([run]).sections
-    shown = queries_of(section).numbers
+    shown = view_queries(section).numbers
     places = {query.id: place for place, query in enumerate(section.queries)}
-    named = [query.id for found in failing_of(section) for query, _ in found.worst]
+    named = [query.id for found in collect_failures(section) for query, _ in found.worst]
     assert len(named) == 10
     assert {places[query] for query in named} <= shown
 

@@ -176,7 +176,7 @@ def test_an_annotation_names_provider_benchmark_and_group() -> None:
     for name, group in (("", ""), ("category=hard", " [category=hard]")):
         verdict = replace(failed, group=name)
         report = replace(hard_report(), verdicts=(verdict,))
-        line = next(iter(github.commands(report)))
+        line = next(iter(github.build_commands(report)))
         assert f"::{verdict.provider} on {verdict.benchmark}{group}: " in line
 
 
@@ -197,7 +197,7 @@ def test_a_summary_that_cannot_be_written_names_file_and_variable(
 @given(ANY_TEXT)
 def test_no_text_breaks_a_workflow_command(text: str) -> None:
     """A command is one line, and its title ends where it should."""
-    for line in github.commands(report_saying(text)):
+    for line in github.build_commands(report_saying(text)):
         assert not set(line) & set("\r\n")
         start, title = line.split("::")[1].split("=", 1)
         assert start == "error title"

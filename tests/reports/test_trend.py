@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from berryeval.reports.html.svg import lanes
-from berryeval.reports.trend import build_trend_lines, trend_spec, write_trend
+from berryeval.reports.html.svg import assign_lanes
+from berryeval.reports.trend import build_trend_lines, build_trend_spec, write_trend
 from berryeval.runs.store.queries import StoredValue, TrendPoint
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def test_a_chart_has_24_hours_and_marks_breaks(tmp_path: Path) -> None:
 
 def test_a_single_point_has_its_interval() -> None:
     """A rule is drawn for every point: an area of one point has no width."""
-    spec = trend_spec(build_trend_lines(points()))
+    spec = build_trend_spec(build_trend_lines(points()))
     marks = [layer["mark"]["type"] for layer in spec["layer"]]
     assert marks == ["area", "rule", "line", "rule", "text"]
     assert {(row["low"], row["high"]) for row in spec["data"]["values"]} == {(0.3, 0.9)}
@@ -115,7 +115,9 @@ def test_one_run_has_no_chart(tmp_path: Path) -> None:
 
 
 def test_one_moment_is_shown_within_its_day() -> None:
-    of_one, of_three = (trend_spec(build_trend_lines(found)) for found in (points()[:1], points()))
+    of_one, of_three = (
+        build_trend_spec(build_trend_lines(found)) for found in (points()[:1], points())
+    )
     moment = 1000 * points()[0].moment
     first, last = of_one["layer"][-1]["encoding"]["x"]["scale"]["domain"]
     assert first < moment < last
@@ -124,7 +126,7 @@ def test_one_moment_is_shown_within_its_day() -> None:
 
 
 def test_numbers_of_breaks_do_not_overlap() -> None:
-    assert lanes([0.0, 3.0, 6.0, 100.0, 104.0], 16) == [0, 1, 2, 0, 1]
+    assert assign_lanes([0.0, 3.0, 6.0, 100.0, 104.0], 16) == [0, 1, 2, 0, 1]
 
 
 def test_the_trend_page_loads_nothing(tmp_path: Path) -> None:

@@ -12,8 +12,8 @@ from berryeval._internal import numbers
 from berryeval._internal.files import replace_file
 from berryeval._internal.optional import import_optional
 from berryeval.errors import ConfigurationError, DataError
-from berryeval.reports.exporters.csv import csv_text, defused
-from berryeval.reports.html.svg import clean_texts, dashes, hues, lanes, shapes
+from berryeval.reports.exporters.csv import defuse, format_csv
+from berryeval.reports.html.svg import assign_lanes, clean_texts, dashes, hues, shapes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -197,7 +197,7 @@ _GREY: Final = "#6b6471"
 _HALF_A_DAY: Final = 12 * 3600
 
 
-def trend_spec(lines: Sequence[TrendLine]) -> dict[str, Any]:
+def build_trend_spec(lines: Sequence[TrendLine]) -> dict[str, Any]:
     """Build the Vega-Lite chart: a line per provider with confidence intervals and breaks."""
     metric = lines[0].metric
     scale = {"zero": False}
@@ -272,7 +272,7 @@ def _reason_layers(lines: Sequence[TrendLine], x: dict[str, Any]) -> list[dict[s
     })  # fmt: skip
     moments = [point.moment for line in lines for point in line.points]
     scale = _WIDTH / max(max(moments) - min(moments), 1.0)
-    rows = lanes([moment * scale for moment, _ in breaks], _REASON_WIDTH)
+    rows = assign_lanes([moment * scale for moment, _ in breaks], _REASON_WIDTH)
     marks = [
         {"time": moment * 1000, "why": reason, "row": row}
         for (moment, reason), row in zip(breaks, rows, strict=True)
@@ -286,7 +286,7 @@ def _reason_layers(lines: Sequence[TrendLine], x: dict[str, Any]) -> list[dict[s
 
 def _render_svg(lines: Sequence[TrendLine]) -> str:
     package = import_optional("vl_convert", "a chart", extra="report")
-    return str(package.vegalite_to_svg(clean_texts(trend_spec(lines)), allowed_base_urls=[]))
+    return str(package.vegalite_to_svg(clean_texts(build_trend_spec(lines)), allowed_base_urls=[]))
 
 
 def _render_page(lines: Sequence[TrendLine]) -> str:
@@ -306,13 +306,13 @@ def _render_csv(lines: Sequence[TrendLine]) -> str:
             [_format_cell(value) for value in (*own, *(point[name] for name in names))]
             for point in line.to_dict()["points"]
         ]
-    return csv_text(rows)
+    return format_csv(rows)
 
 
 def _format_cell(value: str | float | None) -> str:
     if value is None:
         return ""
-    return defused(value) if isinstance(value, str) else repr(value)
+    return defuse(value) if isinstance(value, str) else repr(value)
 
 
 # By file name ending.

@@ -45,16 +45,16 @@ _FORMULA: Final = re.compile(r"'*(?:[\t\r\n]|[\s\x00-\x1f\ufeff]*[=+\-@＝＋－
 _TIME: Final = re.compile(r"(\d{4}-\d\d-\d\d)[T ](\d\d):(\d\d):(\d\d)")
 
 
-def defused(text: str) -> str:
+def defuse(text: str) -> str:
     """Put an apostrophe before a text that a spreadsheet would run as a formula.
 
-    >>> defused("=1+1"), defused("plain"), defused("'=1+1")
+    >>> defuse("=1+1"), defuse("plain"), defuse("'=1+1")
     ("'=1+1", 'plain', "''=1+1")
     """
     return f"'{text}" if _FORMULA.match(text) else text
 
 
-def csv_text(rows: Iterable[Sequence[str]]) -> str:
+def format_csv(rows: Iterable[Sequence[str]]) -> str:
     """Format rows as CSV by RFC 4180: CRLF line ends, quotes where needed.
 
     There is no byte order mark: most programs would read it as part of the header.
@@ -72,14 +72,14 @@ def build_files(report: Report, label: str) -> list[OutputFile]:
         raise DataError(msg)
     found: list[OutputFile] = []
     if report.compared:
-        text = csv_text(_comparison_rows(report.compared))
+        text = format_csv(_comparison_rows(report.compared))
         stamp = _stamp(report.runs[-1].created)
         found.append(OutputFile(f"eval-comparison-{stamp}.csv", text, "comparison"))
     for (section, system), (stamp, name) in zip(scored, _labels(scored, label), strict=True):
         part = f"-{name}" if len(scored) > 1 else ""
         part = f"-{stamp}{part}" if len(report.runs) > 1 else part
         for kind, rows in (("aggregate", _aggregate_rows), ("detailed", _detailed_rows)):
-            text = csv_text(rows(section, system))
+            text = format_csv(rows(section, system))
             found.append(OutputFile(f"eval-{kind}-{stamp}-{name}.csv", text, f"{kind}{part}"))
     return found
 
@@ -120,7 +120,7 @@ def _comparison_rows(comparisons: Iterable[ComparedBenchmark]) -> Iterator[Seque
         for cells in table.rows:
             texts = ["" if cell.value is None else str(cell.value) for cell in cells]
             yield [
-                defused(text) if key in _TEXTS else text
+                defuse(text) if key in _TEXTS else text
                 for key, text in zip(COMPARISON, texts, strict=True)
             ]
 
@@ -136,7 +136,7 @@ def _aggregate_rows(section: Section, system: System) -> Iterator[Sequence[str]]
 
 def _query_type(name: str) -> str:
     """Return the cell of a query type; one named GLOBAL differs from the row of all queries."""
-    return f"{name} (query type)" if name == GLOBAL else defused(name)
+    return f"{name} (query type)" if name == GLOBAL else defuse(name)
 
 
 def _standard_scores(system: System) -> Scores:
@@ -168,7 +168,7 @@ def _detailed_rows(section: Section, system: System) -> Iterator[Sequence[str]]:
             numbers.format_exact_metric(found[query]) if query in found else ""
             for found in of_query
         ]
-        start = [defused(texts.get(query, query)), _query_type(types.get(query, UNSPECIFIED))]
+        start = [defuse(texts.get(query, query)), _query_type(types.get(query, UNSPECIFIED))]
         for place, hit in enumerate(_hit_cells(answer)):
             yield [*start, *hit, *(values if place == 0 else ("",) * len(values))]
 
@@ -177,6 +177,6 @@ def _hit_cells(answer: AnswerRecord) -> Iterator[list[str]]:
     """Yield the cells of each hit; a query without hits has one empty row."""
     for place, hit in enumerate(answer.hits):
         grade = "" if hit.grade is None else numbers.format_grade(hit.grade)
-        yield [defused(hit.id), numbers.format_score(hit.score), str(place + 1), grade]
+        yield [defuse(hit.id), numbers.format_score(hit.score), str(place + 1), grade]
     if not answer.hits:
         yield [""] * 4

@@ -23,7 +23,7 @@ _CONTROL: Final = re.compile(r"[\x00-\x09\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _LEVELS: Final = {"fail": "error", "inconclusive": "warning"}
 
 
-def commands(report: Report) -> Iterator[str]:
+def build_commands(report: Report) -> Iterator[str]:
     """Yield a workflow command for everything that failed or is inconclusive."""
     for one in report.verdicts:
         if one.status in _LEVELS:
@@ -38,7 +38,7 @@ def commands(report: Report) -> Iterator[str]:
 
 def render(report: Report) -> str:
     """Render the summary, followed by the workflow commands."""
-    lines = list(commands(report))
+    lines = list(build_commands(report))
     return markdown.render(report) + ("\n" + "\n".join(lines) + "\n" if lines else "")
 
 
@@ -53,7 +53,7 @@ def publish(report: Report) -> str | None:
     except OSError as error:
         msg = f"{path} ({SUMMARY}): cannot be written ({error.strerror or error})"
         raise DataError(msg) from None
-    return "".join(f"{line}\n" for line in commands(report))
+    return "".join(f"{line}\n" for line in build_commands(report))
 
 
 GITHUB: Final = Exporter(

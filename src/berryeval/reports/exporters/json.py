@@ -260,10 +260,10 @@ def _reference(name: str) -> dict[str, str]:
     return {"$ref": f"#/$defs/{name}"}
 
 
-def schema_text() -> str:
+def format_schema() -> str:
     """Format the schema as the published file."""
     return json.dumps(report_schema(), indent=2) + "\n"
 
 
 if __name__ == "__main__":
-    sys.stdout.write(schema_text())
+    sys.stdout.write(format_schema())

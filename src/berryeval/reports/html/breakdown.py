@@ -6,9 +6,9 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from berryeval.reports.html.standings import answering, caption_of, deciding_metric
+from berryeval.reports.html.standings import deciding_metric, explain_marks, find_answering
 from berryeval.reports.html.svg import ON_DEEP, ON_PALE, RAMP, WIDTH, Figure
-from berryeval.reports.html.typography import short, short_names, value
+from berryeval.reports.html.typography import shorten, shorten_names, value
 from berryeval.reports.tables import rate
 from berryeval.scoring import UNSPECIFIED
 
@@ -46,10 +46,12 @@ class Breakdown:
     @property
     def caption(self) -> str:
         """Explanation of intervals and marks."""
-        return caption_of([one for row in self.rows for one in row.cells if one is not None], "row")
+        return explain_marks(
+            [one for row in self.rows for one in row.cells if one is not None], "row"
+        )
 
 
-def breakdowns_of(section: Section) -> tuple[Breakdown, ...]:
+def build_breakdowns(section: Section) -> tuple[Breakdown, ...]:
     """Break the deciding metric down by category and difficulty, where queries have them."""
     metric = deciding_metric(section)
     if not metric:
@@ -60,7 +62,7 @@ def breakdowns_of(section: Section) -> tuple[Breakdown, ...]:
 
 def _breakdown(section: Section, by: str, metric: str) -> Breakdown | None:
     groups = section.groups(by)
-    systems = answering(section, metric)
+    systems = find_answering(section, metric)
     if not groups or not systems:
         return None
     tables = [system.scores.by(groups) for system in systems if system.scores is not None]
@@ -95,7 +97,7 @@ _LETTER: Final = 8
 _DEEP: Final = 5  # step of the ramp from which letters are light
 
 
-def heat_map(breakdown: Breakdown) -> Figure | None:
+def draw_heat_map(breakdown: Breakdown) -> Figure | None:
     """Draw a breakdown; with many groups, only the largest."""
     largest = sorted(breakdown.rows, key=lambda row: -row.queries)[:MOST_ROWS]
     rows = [row for row in breakdown.rows if row in largest]
@@ -131,8 +133,8 @@ def heat_map(breakdown: Breakdown) -> Figure | None:
 
 def _fields(rows: Sequence[GroupRow], labels: Sequence[str], letters: int) -> list[dict[str, Any]]:
     """Return a field per group and system; names are cut so that the counts stay visible."""
-    brief = short_names([row.name for row in rows], letters)
-    names = [f"{short(brief.get(row.name, row.name), letters)} ({row.queries})" for row in rows]
+    brief = shorten_names([row.name for row in rows], letters)
+    names = [f"{shorten(brief.get(row.name, row.name), letters)} ({row.queries})" for row in rows]
     if len(set(names)) < len(names):
         names = [f"{place}: {name}" for place, name in enumerate(names, start=1)]
     return [

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Final
 from berryeval._internal.aggregates import Interval
 from berryeval._internal.text import pluralize
 from berryeval.metrics import direction_of
-from berryeval.reports.html.standings import outcomes_of, ranked
+from berryeval.reports.html.standings import count_outcomes, rank_systems
 from berryeval.reports.html.svg import ZERO, Figure, hues, interval_layers
-from berryeval.reports.html.typography import chance, listed, short, signed, span, value
+from berryeval.reports.html.typography import chance, join_names, shorten, signed, span, value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -113,13 +113,13 @@ class Contrast:
         return self.row.losses if self._turn > 0 else self.row.wins
 
 
-def contrasts_of(section: Section, metric: str) -> tuple[Contrast, ...]:
+def build_contrasts(section: Section, metric: str) -> tuple[Contrast, ...]:
     """Compare the best system with every other, the runner-up first.
 
     The rows are those of all pairs, as in every other format: the best system is known only from
     the data, so the correction must cover every system that could have been best.
     """
-    order = ranked(section, metric)
+    order = rank_systems(section, metric)
     if not order:
         return ()
     best, *others = order
@@ -133,7 +133,7 @@ def contrasts_of(section: Section, metric: str) -> tuple[Contrast, ...]:
             _subtract(best, other, metric, sign),
             sign,
             rows.get(frozenset((best.label, other.label))),
-            outcomes_of(other),
+            count_outcomes(other),
         )
         for other in others
     )
@@ -159,13 +159,13 @@ def describe_ties(equals: Sequence[Contrast]) -> tuple[str, ...]:
             same.setdefault(queries, []).append(one.other)
         else:
             counts = _describe_counts(one, queries)
-            found.append(f"Its mean equals that of {short(one.other, 60)}: {counts}.")
+            found.append(f"Its mean equals that of {shorten(one.other, 60)}: {counts}.")
     return (*(_describe_equal(names, queries) for queries, names in same.items()), *found)
 
 
 def _describe_equal(names: Sequence[str], queries: int) -> str:
     shared = "the only query" if queries == 1 else f"all {queries:,} queries"
-    return f"It equals {listed(names)} on {shared}."
+    return f"It equals {join_names(names)} on {shared}."
 
 
 def _describe_counts(contrast: Contrast, queries: int) -> str:
@@ -177,7 +177,7 @@ def _describe_counts(contrast: Contrast, queries: int) -> str:
 
 def describe_lead(contrast: Contrast) -> tuple[str, ...]:
     """Describe the lead over the runner-up, and the power of the test if it is not significant."""
-    other = short(contrast.other, 60)
+    other = shorten(contrast.other, 60)
     if contrast.row is None:
         return (f"It shares no query with {other}, so the two cannot be compared.",)
     if contrast.interval is None and contrast.row.cannot:
@@ -211,7 +211,7 @@ def _capitalize(sentence: str) -> str:
 _WIDTH = 230  # beside the verdict
 
 
-def lead_chart(contrasts: Sequence[Contrast], labels: Sequence[str], metric: str) -> Figure | None:
+def draw_leads(contrasts: Sequence[Contrast], labels: Sequence[str], metric: str) -> Figure | None:
     """Draw the leads that have an interval, over systems that answered most of their queries."""
     known = [
         (one, one.interval)

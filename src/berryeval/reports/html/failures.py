@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Final
 from berryeval.metrics import direction_of
 from berryeval.reports.html.standings import (
     Outcomes,
-    answering,
+    count_outcomes,
     deciding_metric,
-    ordered,
-    outcomes_of,
+    find_answering,
+    order_systems,
 )
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def values_by_query(system: System, metric: str) -> dict[str, float]:
     return {} if scores is None or metric not in scores.metrics else scores.per_query(metric)
 
 
-def worst_first(section: Section, system: System, metric: str) -> list[tuple[Query, float]]:
+def sort_worst_first(section: Section, system: System, metric: str) -> list[tuple[Query, float]]:
     """Return the queries with their values, worst first; ties keep the benchmark's order."""
     values = values_by_query(system, metric)
     sign = -1 if direction_of(metric) == "down" else 1
@@ -38,13 +38,13 @@ def worst_first(section: Section, system: System, metric: str) -> list[tuple[Que
     return sorted(known, key=lambda one: sign * one[1])
 
 
-def imperfect(values: list[tuple[Query, float]], metric: str) -> list[tuple[Query, float]]:
+def drop_perfect(values: list[tuple[Query, float]], metric: str) -> list[tuple[Query, float]]:
     """Return the queries that could be better: all except perfect fractions."""
     is_fraction = direction_of(metric) == "up" and all(0 <= value <= 1 for _, value in values)
     return [one for one in values if not (is_fraction and one[1] >= _FULL)]
 
 
-def by_spread(
+def sort_by_spread(
     section: Section, systems: list[System], metric: str
 ) -> list[tuple[Query, tuple[float | None, ...], float]]:
     """Return the queries on which systems differ, with all values, largest spread first."""
@@ -99,30 +99,30 @@ class Disagreement:
     spread: float
 
 
-def failing_of(section: Section) -> tuple[Failing, ...]:
+def collect_failures(section: Section) -> tuple[Failing, ...]:
     """Collect the failures of each system, in the order of the page."""
     metric = deciding_metric(section)
-    return tuple(_failing(section, system, metric) for system in ordered(section))
+    return tuple(_failing(section, system, metric) for system in order_systems(section))
 
 
 def _failing(section: Section, system: System, metric: str) -> Failing:
-    found = worst_first(section, system, metric)
+    found = sort_worst_first(section, system, metric)
     nothing = 0 if direction_of(metric) == "down" else sum(value == 0 for _, value in found)
     return Failing(
         place=section.systems.index(system),
         label=system.label,
-        worst=tuple(imperfect(found, metric)[:WORST]),
+        worst=tuple(drop_perfect(found, metric)[:WORST]),
         valued=len(found),
         nothing=nothing,
-        outcomes=outcomes_of(system),
+        outcomes=count_outcomes(system),
         failure=system.record.failure,
     )
 
 
-def disagreements_of(section: Section) -> tuple[Disagreement, ...]:
+def find_disagreements(section: Section) -> tuple[Disagreement, ...]:
     """Return the queries on which answering systems differ most, by the deciding metric."""
     metric = deciding_metric(section)
     if not metric:
         return ()
-    found = by_spread(section, answering(section, metric), metric)
+    found = sort_by_spread(section, find_answering(section, metric), metric)
     return tuple(Disagreement(*one) for one in found[:DISAGREEMENTS])

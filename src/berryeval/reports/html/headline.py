@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from berryeval._internal.text import pluralize
 from berryeval.reports.html.contrasts import describe_lead, describe_ties
-from berryeval.reports.html.typography import listed, short, span, value
+from berryeval.reports.html.typography import join_names, shorten, span, value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -100,7 +100,7 @@ def _judge_leader(
     rest = [one for one in sound if not one.equal]
     because = (*describe_ties(equals), *(describe_lead(rest[0]) if rest else ()))
     if beaten and open_:
-        because += (f"It is significantly better than {listed(beaten)}.",)
+        because += (f"It is significantly better than {join_names(beaten)}.",)
     if top.outcomes.failed and standings.downwards[0]:  # where lower is better, failing may help
         return "open", f"has the best {metric}, but failed on some queries.", because
     if equals:
@@ -112,9 +112,9 @@ def _judge_leader(
         return "certain", words, because
     turned = [one.other for one in open_ if (one.difference or 0) < 0]
     if turned:
-        shared = f"on the queries it shares with {listed(turned)}"
+        shared = f"on the queries it shares with {join_names(turned)}"
         return "open", f"has the best {metric}, but not {shared}.", because
-    others = listed([one.other for one in open_])
+    others = join_names([one.other for one in open_])
     return "open", f"has the best {metric}, but its lead over {others} is not significant.", because
 
 
@@ -123,7 +123,7 @@ def _judge_ties(
 ) -> tuple[Certainty, str]:
     """Judge several systems that share the first place."""
     if open_:
-        others = listed([one.other for one in open_])
+        others = join_names([one.other for one in open_])
         return "open", f"{tied}; their lead over {others} is not significant."
     if beaten:
         return "certain", f"{tied}, and significantly better than the others."
@@ -137,10 +137,10 @@ def _all_answered(standings: Standings) -> bool:
 
 def _describe_failures(standings: Standings) -> tuple[str, ...]:
     """Name the systems with failed queries or without scores."""
-    found = [row.outcomes.sentence(short(row.label, 60)) for row in standings.rows]
+    found = [row.outcomes.sentence(shorten(row.label, 60)) for row in standings.rows]
     if standings.unscored:
         verb = "has" if len(standings.unscored) == 1 else "have"
-        found.append(f"{listed(standings.unscored)} {verb} no scores.")
+        found.append(f"{join_names(standings.unscored)} {verb} no scores.")
     return tuple(filter(None, found))
 
 
@@ -155,4 +155,4 @@ def _describe_value(row: Row, metric: str) -> str:
 
 def _join(names: Sequence[str]) -> str:
     """Join names that follow the leader's: "and a", or ", a and b"."""
-    return f"and {listed(names)}" if len(names) == 1 else f", {listed(names)}"
+    return f"and {join_names(names)}" if len(names) == 1 else f", {join_names(names)}"

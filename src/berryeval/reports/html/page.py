@@ -10,29 +10,29 @@ from typing import TYPE_CHECKING, Any, Final
 from berryeval.reports import differences
 from berryeval.reports.exports import Exporter, single_file
 from berryeval.reports.html import svg
-from berryeval.reports.html.breakdown import breakdowns_of, heat_map
-from berryeval.reports.html.contrasts import contrasts_of, lead_chart
-from berryeval.reports.html.failures import disagreements_of, failing_of
+from berryeval.reports.html.breakdown import build_breakdowns, draw_heat_map
+from berryeval.reports.html.contrasts import build_contrasts, draw_leads
+from berryeval.reports.html.failures import collect_failures, find_disagreements
 from berryeval.reports.html.headline import build_headline
-from berryeval.reports.html.provenance import notes_of, run_facts
-from berryeval.reports.html.rankings import difference_chart, queries_of, side_of
-from berryeval.reports.html.speed import latency_chart, speeds_of, trade_off_chart
+from berryeval.reports.html.provenance import collect_facts, reliability_notes
+from berryeval.reports.html.rankings import draw_differences, name_side, view_queries
+from berryeval.reports.html.speed import collect_speeds, draw_latencies, draw_trade_off
 from berryeval.reports.html.standings import (
-    answering,
+    build_standings,
     deciding_metric,
-    metrics_chart,
-    precision_recall_chart,
-    standings_of,
+    draw_metrics,
+    draw_precision_recall,
+    find_answering,
 )
 from berryeval.reports.html.trend_lines import (
-    by_benchmark,
-    moment,
+    draw_trend,
+    format_moment,
+    group_by_benchmark,
     number_breaks,
-    trend_figures,
     view_lines,
     view_points,
 )
-from berryeval.reports.html.typography import FILTERS, cleaned, short_names
+from berryeval.reports.html.typography import FILTERS, clean, shorten_names
 from berryeval.reports.legends import (
     INTERVAL_NAME,
     describe_interval,
@@ -76,7 +76,7 @@ def render(report: Report) -> str:
             _view_section(one, place, studio, compared=report.compares(one))
             for place, one in enumerate(report.sections)
         ],
-        runs=[run_facts(run) for run in report.runs],
+        runs=[collect_facts(run) for run in report.runs],
         benchmarks=len({one.name for one in report.sections}),
         asked=len({(one.name, query.id) for one in report.sections for query in one.queries}),
         charts_lack=studio.lacks,
@@ -102,20 +102,20 @@ def _view_section(
     If a requested comparison covers the section (`compared`), the section does not judge
     significance itself.
     """
-    standings = standings_of(section)
+    standings = build_standings(section)
     metric = deciding_metric(section)
-    breakdowns, speeds = breakdowns_of(section), speeds_of(section)
-    order = answering(section, metric) if metric else []
-    contrasts = contrasts_of(section, metric) if order else ()
+    breakdowns, speeds = build_breakdowns(section), collect_speeds(section)
+    order = find_answering(section, metric) if metric else []
+    contrasts = build_contrasts(section, metric) if order else ()
     labels = [system.label for system in section.systems]
-    names = short_names(labels)
-    lead = None if compared else lead_chart(contrasts, labels, metric)
+    names = shorten_names(labels)
+    lead = None if compared else draw_leads(contrasts, labels, metric)
     figures = {
         "lead": lead,
-        "metrics": metrics_chart(standings, labels),
-        "precision_recall": precision_recall_chart(section),
-        "latency": latency_chart(speeds, labels),
-        "trade_off": trade_off_chart(standings, speeds, labels),
+        "metrics": draw_metrics(standings, labels),
+        "precision_recall": draw_precision_recall(section),
+        "latency": draw_latencies(speeds, labels),
+        "trade_off": draw_trade_off(standings, speeds, labels),
     }
     charts = {name: studio.draw(figure, names) for name, figure in figures.items()}
     return {
@@ -128,13 +128,13 @@ def _view_section(
         "standings": standings,
         "contrasts": () if compared else contrasts,
         "breakdowns": breakdowns,
-        "heat_maps": [studio.draw(heat_map(one), names) for one in breakdowns],
-        "failing": failing_of(section),
-        "disagreements": disagreements_of(section),
+        "heat_maps": [studio.draw(draw_heat_map(one), names) for one in breakdowns],
+        "failing": collect_failures(section),
+        "disagreements": find_disagreements(section),
         "order": [(section.systems.index(system), system.label) for system in order],
         "speeds": speeds,
-        "details": queries_of(section),
-        "notes": notes_of(section),
+        "details": view_queries(section),
+        "notes": reliability_notes(section),
         "charts": charts | {"differences": _draw_differences(standings, contrasts, names, studio)},
         "numbers": {query.id: place for place, query in enumerate(section.queries)},
         "metric": metric,
@@ -149,8 +149,8 @@ def _draw_differences(
     rival = next((one for one in contrasts if one.outcomes.telling and not one.equal), None)
     if rival is None:
         return None
-    figure = difference_chart(rival, standings.rows[0].place, standings.metrics[0])
-    return studio.draw(figure, {side_of(label): side_of(name) for label, name in names.items()})
+    figure = draw_differences(rival, standings.rows[0].place, standings.metrics[0])
+    return studio.draw(figure, {name_side(label): name_side(name) for label, name in names.items()})
 
 
 def _describe_method(contrasts: tuple[Contrast, ...], found: Comparison | None) -> str:
@@ -188,10 +188,13 @@ def render_trend_page(lines: Sequence[TrendLine]) -> str:
     return _render_template(
         "trend.html",
         metric=lines[0].metric,
-        parts=[_view_benchmark(name, group, studio) for name, group in by_benchmark(lines).items()],
+        parts=[
+            _view_benchmark(name, group, studio)
+            for name, group in group_by_benchmark(lines).items()
+        ],
         runs=len({point.run for line in lines for point in line.points}),
-        first=moment(min(moments)),
-        last=moment(max(moments)),
+        first=format_moment(min(moments)),
+        last=format_moment(max(moments)),
         charts_lack=studio.lacks,
         interval=INTERVAL_NAME,
     )
@@ -201,8 +204,8 @@ def _view_benchmark(
     benchmark: str, lines: Sequence[TrendLine], studio: svg.Studio
 ) -> dict[str, Any]:
     breaks = number_breaks(lines)
-    names = short_names([line.provider for line in lines])
-    drawings = [studio.draw(one, names) for one in trend_figures(lines, breaks)]
+    names = shorten_names([line.provider for line in lines])
+    drawings = [studio.draw(one, names) for one in draw_trend(lines, breaks)]
     return {
         "name": benchmark,
         "drawings": [one for one in drawings if one is not None],
@@ -251,7 +254,7 @@ def _environment() -> Environment:
         loader=PackageLoader("berryeval.reports.html"),
         autoescape=True,
         undefined=StrictUndefined,
-        finalize=cleaned,
+        finalize=clean,
         trim_blocks=True,
         lstrip_blocks=True,
     )

@@ -7,8 +7,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from berryeval._internal.text import pluralize
-from berryeval.reports.html.standings import ordered
-from berryeval.reports.html.typography import short
+from berryeval.reports.html.standings import order_systems
+from berryeval.reports.html.typography import shorten
 
 if TYPE_CHECKING:
     from berryeval.reports.sections import Section, System
@@ -28,27 +28,27 @@ class RunFacts:
     facts: tuple[tuple[str, str], ...]
 
 
-def run_facts(run: RunRecord) -> RunFacts:
+def collect_facts(run: RunRecord) -> RunFacts:
     """Collect the facts about a run and each of its benchmarks."""
     facts = [("started", _format_time(run.created)), ("configuration", _brief(run.config_hash))]
     for part in run.benchmarks:
         queries = pluralize(len(part.queries), "query", "queries")
         words = f"{_brief(part.content_hash)}, {queries}, k = {part.k}"
-        facts.append((f"data of {short(part.name, 60)}", words))
+        facts.append((f"data of {shorten(part.name, 60)}", words))
     facts.append(("versions", ", ".join(f"{name} {text}" for name, text in run.versions.items())))
     return RunFacts(
-        short(run.id, 120),
+        shorten(run.id, 120),
         _format_time(run.created),
         tuple((name, text) for name, text in facts if text),
     )
 
 
-def notes_of(section: Section) -> tuple[tuple[str, str], ...]:
+def reliability_notes(section: Section) -> tuple[tuple[str, str], ...]:
     """Return the notes on reliability, each with the system it is about, or empty for all."""
     found: dict[tuple[str, str], None] = {}
     for note in section.notes:
         found["", note] = None
-    for system in ordered(section):
+    for system in order_systems(section):
         for note in system.benchmark.notes:
             found["", note] = None
         for note in (*system.record.warnings, *(system.scores.notes if system.scores else ())):
@@ -56,21 +56,21 @@ def notes_of(section: Section) -> tuple[tuple[str, str], ...]:
     unjudged = _describe_unjudged(section)
     if unjudged:
         found["", unjudged] = None
-    return tuple((about, short(note, 600)) for about, note in found)
+    return tuple((about, shorten(note, 600)) for about, note in found)
 
 
 def _shorten_error(system: System, note: str) -> str:
     """Shorten an error within a note; the section on failures shows it in full."""
     errors = (one.error for one in system.record.answers if one.error and one.error in note)
     longest = max(errors, key=len, default="")
-    return note.replace(longest, short(longest, _ERROR_CHARACTERS)) if longest else note
+    return note.replace(longest, shorten(longest, _ERROR_CHARACTERS)) if longest else note
 
 
 def _describe_unjudged(section: Section) -> str:
     """Describe the fraction of unjudged hits of each system."""
     shares = [
-        f"{short(system.label, 60)} {scores.unjudged / scores.retrieved:.0%}"
-        for system in ordered(section)
+        f"{shorten(system.label, 60)} {scores.unjudged / scores.retrieved:.0%}"
+        for system in order_systems(section)
         if (scores := system.scores) is not None and scores.unjudged
     ]
     return f"Unjudged hits count as not relevant: {', '.join(shares)}." if shares else ""
@@ -81,7 +81,7 @@ def _format_time(text: str) -> str:
     try:
         found = datetime.fromisoformat(text)
     except ValueError:
-        return short(text, 40)
+        return shorten(text, 40)
     zone = f" UTC{found:%z}".removesuffix("+0000") if found.tzinfo else ""
     return f"{found:%Y-%m-%d %H:%M}{zone}"
 

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Final
 from berryeval._internal.text import pluralize
 from berryeval.data import SECTION_SEPARATOR
 from berryeval.reports.html.failures import (
-    by_spread,
-    disagreements_of,
-    failing_of,
+    collect_failures,
+    find_disagreements,
+    sort_by_spread,
+    sort_worst_first,
     values_by_query,
-    worst_first,
 )
-from berryeval.reports.html.standings import answering, deciding_metric, ordered
-from berryeval.reports.html.svg import SYSTEMS, WIDTH, ZERO, Figure, evenly_spaced
-from berryeval.reports.html.typography import Cut, cut, short, signed
+from berryeval.reports.html.standings import deciding_metric, find_answering, order_systems
+from berryeval.reports.html.svg import SYSTEMS, WIDTH, ZERO, Figure, sample_evenly
+from berryeval.reports.html.typography import Cut, cut, shorten, signed
 
 if TYPE_CHECKING:
     from berryeval.data import Query
@@ -37,11 +37,11 @@ def choose_queries(section: Section, limit: int) -> set[str]:
     names more queries.
     """
     metric = deciding_metric(section)
-    systems = answering(section, metric) if metric else []
-    chosen = {query.id for one in failing_of(section) for query, _ in one.worst}
-    chosen |= {one.query.id for one in disagreements_of(section)}
-    orders = [[query.id for query, _ in worst_first(section, one, metric)] for one in systems]
-    orders.append([query.id for query, _, _ in by_spread(section, systems, metric)])
+    systems = find_answering(section, metric) if metric else []
+    chosen = {query.id for one in collect_failures(section) for query, _ in one.worst}
+    chosen |= {one.query.id for one in find_disagreements(section)}
+    orders = [[query.id for query, _ in sort_worst_first(section, one, metric)] for one in systems]
+    orders.append([query.id for query, _, _ in sort_by_spread(section, systems, metric)])
     orders.append([] if systems else [query.id for query in section.queries])
     for query in chain.from_iterable(zip_longest(*orders)):
         if len(chosen) >= limit:
@@ -142,7 +142,7 @@ class QueryViews:
         return frozenset(one.number for one in self.shown)
 
 
-def queries_of(section: Section) -> QueryViews:
+def view_queries(section: Section) -> QueryViews:
     """Return the queries to show; with many queries, those that `choose_queries` selects."""
     if not any(system.record.answers for system in section.systems):
         return QueryViews((), 0)
@@ -181,17 +181,17 @@ def _view_query(section: Section, number: int, query: Query, highest: float) -> 
         _view_ranking(
             system, place[system.label], query.id, values_by_query(system, metric), highest
         )
-        for system in ordered(section)
+        for system in order_systems(section)
         if query.id in system.answers
     )
     answers = [system.answers[query.id] for system in section.systems if query.id in system.answers]
     expected = next((one.expected for one in answers if one.expected), "")
     return QueryView(
         number=number,
-        id=short(query.id, NAME_CHARACTERS),
-        title=short(query.text, 180),
+        id=shorten(query.id, NAME_CHARACTERS),
+        title=shorten(query.text, 180),
         text=cut(query.text, QUERY_CHARACTERS),
-        labels=tuple(short(one, 40) for one in (query.category, query.difficulty) if one),
+        labels=tuple(shorten(one, 40) for one in (query.category, query.difficulty) if one),
         description=str(cut(query.description, QUERY_CHARACTERS)),
         expected=str(cut(expected, QUERY_CHARACTERS)),
         rankings=rankings,
@@ -204,13 +204,13 @@ def _view_ranking(
     answer: AnswerRecord = system.answers[query]
     views = [_view_hit(system, rank, hit, highest) for rank, hit in enumerate(answer.hits, start=1)]
     below = [replace(one, passage="") for one in views[HITS:] if one.shade]
-    missed = [(short(one.name, NAME_CHARACTERS), f"{one.grade:g}") for one in answer.missed]
+    missed = [(shorten(one.name, NAME_CHARACTERS), f"{one.grade:g}") for one in answer.missed]
     return Ranking(
         place=place,
         label=system.label,
         value=values.get(query),
         outcome=answer.outcome,
-        error=short(answer.error, ERROR_CHARACTERS),
+        error=shorten(answer.error, ERROR_CHARACTERS),
         hits=tuple(views[:HITS]),
         deeper=tuple(below[:HITS]),
         more=max(0, len(views) - HITS - len(below[:HITS])),
@@ -226,19 +226,19 @@ def _view_hit(system: System, rank: int, hit: HitRecord, highest: float) -> HitV
     return HitView(
         rank=rank,
         name=name,
-        id=short(hit.id, NAME_CHARACTERS),
+        id=shorten(hit.id, NAME_CHARACTERS),
         score=f"{hit.score:.4g}",
         grade="?" if hit.grade is None else f"{hit.grade:g}",
         shade=_shade(hit.grade, highest),
         again=hit.again,
-        passage=short(_strip_heading(name, system.passage(hit)), PASSAGE_CHARACTERS),
+        passage=shorten(_strip_heading(name, system.passage(hit)), PASSAGE_CHARACTERS),
     )
 
 
 def _innermost_heading(name: str, identifier: str) -> str:
     """Return the innermost heading above the hit, unless the id contains it."""
     found = name.rpartition(SECTION_SEPARATOR)[2]
-    return "" if found == identifier.removesuffix("#") else short(found, NAME_CHARACTERS)
+    return "" if found == identifier.removesuffix("#") else shorten(found, NAME_CHARACTERS)
 
 
 def _strip_heading(heading: str, passage: str) -> str:
@@ -260,13 +260,13 @@ MOST_BARS: Final = 400
 MANY_BARS: Final = 150  # from here on without gaps
 
 
-def difference_chart(contrast: Contrast, best_place: int, metric: str) -> Figure | None:
+def draw_differences(contrast: Contrast, best_place: int, metric: str) -> Figure | None:
     """Draw the differences of a contrast; None with one query or without differences."""
     values = sorted(contrast.by_query.values(), reverse=True)
     if len(values) < LEAST_BARS or not any(values):
         return None
-    shown = evenly_spaced(values, MOST_BARS)
-    sides = (side_of(contrast.best), side_of(contrast.other))
+    shown = sample_evenly(values, MOST_BARS)
+    sides = (name_side(contrast.best), name_side(contrast.other))
     data = [
         {"place": place, "difference": one, "side": sides[one < 0]}
         for place, one in enumerate(shown)
@@ -325,6 +325,6 @@ def _two_colors(best: int, other: int) -> list[str]:
     return [SYSTEMS[place % count].light for place in (best, second)]
 
 
-def side_of(label: str) -> str:
+def name_side(label: str) -> str:
     """Return the legend of the bars on one side."""
     return f"{label} is better"

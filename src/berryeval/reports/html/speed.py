@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from berryeval._internal.validate import is_number
-from berryeval.reports.html.standings import ordered, outcomes_of, score_data
+from berryeval.reports.html.standings import count_outcomes, order_systems, score_data
 from berryeval.reports.html.svg import (
     INK,
     WIDTH,
     Figure,
-    around,
-    evenly_spaced,
     hues,
     interval_layers,
     legend,
+    sample_evenly,
+    scale_around,
     time_axis,
 )
 from berryeval.reports.html.typography import duration, value
@@ -52,19 +52,19 @@ class Speed:
     costs: tuple[tuple[str, float], ...]
 
 
-def speeds_of(section: Section) -> tuple[Speed, ...]:
+def collect_speeds(section: Section) -> tuple[Speed, ...]:
     """Return the speed of every system with queries, in the order of the page.
 
     The result is empty if there are neither latencies nor failed queries.
     """
     places = {system.label: place for place, system in enumerate(section.systems)}
-    found = [_speed(places[system.label], system) for system in ordered(section)]
+    found = [_speed(places[system.label], system) for system in order_systems(section)]
     known = any(one.latency is not None or one.answered < one.asked for one in found)
     return tuple(one for one in found if known and (one.asked or one.latency is not None))
 
 
 def _speed(place: int, system: System) -> Speed:
-    answers, outcomes = system.record.answers, outcomes_of(system)
+    answers, outcomes = system.record.answers, count_outcomes(system)
     costs: Counter[str] = Counter()
     for answer in answers:
         for name, amount in answer.cost.items():
@@ -88,7 +88,7 @@ LOGARITHMIC: Final = "milliseconds, on a logarithmic scale"
 LEAST_SECONDS: Final = 1e-6  # zero has no logarithm
 
 
-def latency_chart(speeds: Sequence[Speed], labels: Sequence[str]) -> Figure | None:
+def draw_latencies(speeds: Sequence[Speed], labels: Sequence[str]) -> Figure | None:
     """Draw the latencies of all systems that answered."""
     timed = [one for one in speeds if one.latency is not None and one.seconds]
     if not timed:
@@ -96,7 +96,7 @@ def latency_chart(speeds: Sequence[Speed], labels: Sequence[str]) -> Figure | No
     ticks: list[dict[str, Any]] = [
         {"system": one.label, "ms": milliseconds(seconds)}
         for one in timed
-        for seconds in evenly_spaced(sorted(one.seconds), MOST_TICKS)
+        for seconds in sample_evenly(sorted(one.seconds), MOST_TICKS)
     ]
     marks: list[dict[str, Any]] = [
         {"system": one.label, "ms": milliseconds(seconds), "mark": name}
@@ -159,7 +159,7 @@ def milliseconds(seconds: float) -> float:
 # The chart of quality against latency.
 
 
-def trade_off_chart(
+def draw_trade_off(
     standings: Standings, speeds: Sequence[Speed], labels: Sequence[str]
 ) -> Figure | None:
     """Draw all systems with both a score and a latency."""
@@ -174,7 +174,7 @@ def trade_off_chart(
     metric = standings.metrics[0]
     y = {
         "type": "quantitative", "title": metric, "axis": {"tickCount": 5},
-        "scale": around([one["low"] for one in data], [one["high"] for one in data]),
+        "scale": scale_around([one["low"] for one in data], [one["high"] for one in data]),
     }  # fmt: skip
     x = time_axis([one["ms"] for one in data]) | {"title": f"median latency in {LOGARITHMIC}"}
     guide = legend([one["system"] for one in data])

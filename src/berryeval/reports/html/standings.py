@@ -17,7 +17,7 @@ from berryeval.reports.html.svg import (
     legend,
     shapes,
 )
-from berryeval.reports.html.typography import short, span, value
+from berryeval.reports.html.typography import shorten, span, value
 from berryeval.reports.legends import INTERVAL_NAME
 from berryeval.reports.tables import rate, value_of
 from berryeval.runner import FAILED, NO_ANSWER
@@ -38,7 +38,7 @@ _ERROR_CHARACTERS: Final = 500
 
 @dataclass(frozen=True)
 class Outcomes:
-    """Query outcomes of a system, pluralize.
+    """Query outcomes of a system, counted.
 
     Attributes:
         asked: Number of queries.
@@ -80,14 +80,14 @@ class Outcomes:
         return f"{name} failed on {self.failed:,} of {queries}; {worth}."
 
 
-def outcomes_of(system: System) -> Outcomes:
+def count_outcomes(system: System) -> Outcomes:
     """Count the outcomes of a system from its answers, or take its stored counts."""
     answers = system.record.answers
     counts = Counter(one.outcome for one in answers)
     if not answers:
         counts = Counter({str(name): int(count) for name, count in system.record.outcomes.items()})
     errors = Counter(
-        short(one.error, _ERROR_CHARACTERS) for one in answers if one.outcome in NO_ANSWER
+        shorten(one.error, _ERROR_CHARACTERS) for one in answers if one.outcome in NO_ANSWER
     )
     errors.pop("", None)
     wrong = (*FAILED, "empty", "missing")
@@ -145,10 +145,10 @@ class Standings:
     def caption(self) -> str:
         """Explanation of intervals and marks."""
         cells = [cell for row in self.rows for cell in row.cells if cell is not None]
-        return caption_of(cells, "column")
+        return explain_marks(cells, "column")
 
 
-def caption_of(cells: Sequence[Score], along: str) -> str:
+def explain_marks(cells: Sequence[Score], along: str) -> str:
     """Explain the intervals and marks that a table of scores has."""
     parts = [f"Each value with its {INTERVAL_NAME}"] if any(one.interval for one in cells) else []
     parts += [f"★ marks the best of its {along}"] if any(one.best for one in cells) else []
@@ -162,38 +162,38 @@ def deciding_metric(section: Section) -> str:
     return next(names, "")
 
 
-def ranked(section: Section, metric: str) -> list[System]:
+def rank_systems(section: Section, metric: str) -> list[System]:
     """Return the systems with this metric, best first; ties keep the order of the report.
 
     Systems that answered nothing come last, whatever their value.
     """
     sign = 1 if direction_of(metric) == "down" else -1
     found = [
-        ((outcomes_of(system).silent, sign * number), system)
+        ((count_outcomes(system).silent, sign * number), system)
         for system in section.scored
         if (number := value_of(system.scores, metric)) is not None
     ]
     return [system for _, system in sorted(found, key=lambda one: one[0])]
 
 
-def ordered(section: Section) -> list[System]:
+def order_systems(section: Section) -> list[System]:
     """Return all systems in the order of the page: best first, those without a value last."""
     metric = deciding_metric(section)
-    order = ranked(section, metric) if metric else []
+    order = rank_systems(section, metric) if metric else []
     order += [system for system in section.scored if system not in order]
     return order + [system for system in section.systems if system not in order]
 
 
-def answering(section: Section, metric: str) -> list[System]:
+def find_answering(section: Section, metric: str) -> list[System]:
     """Return the systems that have the metric and answered a query, best first."""
-    return [system for system in ranked(section, metric) if not outcomes_of(system).silent]
+    return [system for system in rank_systems(section, metric) if not count_outcomes(system).silent]
 
 
-def standings_of(section: Section) -> Standings:
+def build_standings(section: Section) -> Standings:
     """Build the standings of a section."""
     first = deciding_metric(section)
     metrics = tuple(sorted(section.metrics, key=lambda name: name != first))
-    systems = [system for system in ordered(section) if system.scores is not None]
+    systems = [system for system in order_systems(section) if system.scores is not None]
     rated = [rate((system.scores for system in systems), metric) for metric in metrics]
     rows = tuple(
         Row(
@@ -202,7 +202,7 @@ def standings_of(section: Section) -> Standings:
             kind=_kind(system),
             cells=tuple(column[number] for column in rated),
             queries=0 if system.scores is None else system.scores.count,
-            outcomes=outcomes_of(system),
+            outcomes=count_outcomes(system),
         )
         for number, system in enumerate(systems)
     )
@@ -221,7 +221,7 @@ def _kind(system: System) -> str:
 # The chart of metrics: a dot and an interval for every system.
 
 
-def metrics_chart(standings: Standings, labels: Sequence[str]) -> Figure | None:
+def draw_metrics(standings: Standings, labels: Sequence[str]) -> Figure | None:
     """Draw the metrics between 0 and 1 of the systems that answered; None if there are none.
 
     Args:
@@ -280,13 +280,13 @@ def _are_fractions(cells: Sequence[Score | None]) -> bool:
 # The chart of precision and recall.
 
 
-def precision_recall_chart(section: Section) -> Figure | None:
+def draw_precision_recall(section: Section) -> Figure | None:
     """Draw the precision-recall curve of every system that answered a query."""
     labels = [system.label for system in section.systems]
     curves = {
         system.label: system.record.curve
-        for system in ordered(section)
-        if len(system.record.curve) == len(RECALL_LEVELS) and not outcomes_of(system).silent
+        for system in order_systems(section)
+        if len(system.record.curve) == len(RECALL_LEVELS) and not count_outcomes(system).silent
     }
     if not curves:
         return None

@@ -10,7 +10,7 @@ from xml.etree import ElementTree as ET
 
 from berryeval._internal.optional import import_optional
 from berryeval.errors import MissingDependencyError
-from berryeval.reports.html.typography import cleaned
+from berryeval.reports.html.typography import clean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -127,10 +127,10 @@ def _even_ticks(low: float, high: float) -> list[float]:
     return found
 
 
-def lanes(places: Iterable[float], width: float) -> list[int]:
+def assign_lanes(places: Iterable[float], width: float) -> list[int]:
     """Return a row for each text, starting at `places`, so that no two texts overlap.
 
-    >>> lanes([0, 10, 30, 31], 20)
+    >>> assign_lanes([0, 10, 30, 31], 20)
     [0, 1, 0, 1]
     """
     ends: list[float] = []
@@ -142,7 +142,7 @@ def lanes(places: Iterable[float], width: float) -> list[int]:
     return found
 
 
-def around(lows: Iterable[float], highs: Iterable[float]) -> dict[str, Any]:
+def scale_around(lows: Iterable[float], highs: Iterable[float]) -> dict[str, Any]:
     """Return a scale with a margin around the values; fractions stay between 0 and 1."""
     low, high = min(lows), max(highs)
     is_fraction = low >= 0 and high <= 1
@@ -154,7 +154,7 @@ def around(lows: Iterable[float], highs: Iterable[float]) -> dict[str, Any]:
     return {"domain": [low, high], "nice": False, "zero": False}
 
 
-def evenly_spaced(values: list[float], most: int) -> list[float]:
+def sample_evenly(values: list[float], most: int) -> list[float]:
     """Return all values, or `most` of them evenly spaced."""
     if len(values) <= most:
         return values
@@ -327,7 +327,7 @@ def draw_svg(spec: Mapping[str, Any], alternative: str) -> str:
     if kept is None:
         return ""
     kept.set("role", "img")
-    kept.set("aria-label", str(cleaned(alternative)))
+    kept.set("aria-label", str(clean(alternative)))
     return ET.tostring(kept, encoding="unicode")
 
 
@@ -362,7 +362,7 @@ def clean_texts(part: Any) -> Any:
         return {name: clean_texts(value) for name, value in part.items()}
     if isinstance(part, list | tuple):
         return [clean_texts(value) for value in part]
-    return cleaned(part)
+    return clean(part)
 
 
 def _rename(part: Any, names: Mapping[str, str]) -> Any:

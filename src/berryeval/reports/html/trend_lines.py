@@ -14,11 +14,11 @@ from berryeval.reports.html.svg import (
     SYSTEMS,
     ZERO,
     Figure,
-    around,
+    assign_lanes,
     dashes,
     hues,
-    lanes,
     legend,
+    scale_around,
     shapes,
 )
 from berryeval.reports.html.typography import value
@@ -44,7 +44,7 @@ class Break:
     @property
     def time(self) -> str:
         """Formatted time."""
-        return moment(self.moment)
+        return format_moment(self.moment)
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class LineView:
     failed: str
 
 
-def by_benchmark(lines: Sequence[TrendLine]) -> dict[str, list[TrendLine]]:
+def group_by_benchmark(lines: Sequence[TrendLine]) -> dict[str, list[TrendLine]]:
     """Group lines by benchmark, the best latest value first."""
     found: dict[str, list[TrendLine]] = {}
     for line in lines:
@@ -105,7 +105,7 @@ def view_lines(lines: Sequence[TrendLine]) -> list[LineView]:
     return [
         LineView(
             line.provider, line.values[-1], _interval(line.points[-1]), line.change,
-            len(line.points), moment(line.points[-1].moment), _describe_failures(line.points[-1]),
+            len(line.points), format_moment(line.points[-1].moment), _describe_failures(line.points[-1]),
         )
         for line in lines
     ]  # fmt: skip
@@ -124,7 +124,7 @@ def view_points(lines: Sequence[TrendLine]) -> list[PointView]:
             point.provider,
             point.value.value,
             _interval(point),
-            moment(when),
+            format_moment(when),
             point.run,
             "; ".join(filter(None, [why, _describe_failures(point)])),
         )
@@ -132,7 +132,7 @@ def view_points(lines: Sequence[TrendLine]) -> list[PointView]:
     ]
 
 
-def moment(seconds: float) -> str:
+def format_moment(seconds: float) -> str:
     """Format a time in UTC."""
     return f"{datetime.fromtimestamp(seconds, timezone.utc):%Y-%m-%d %H:%M} UTC"
 
@@ -153,7 +153,7 @@ _NARROW_WIDTH: Final = 400  # of charts side by side
 _NUMBER_WIDTH: Final = 16  # pixels of a break's number
 
 
-def trend_figures(lines: Sequence[TrendLine], breaks: Sequence[Break]) -> list[Figure]:
+def draw_trend(lines: Sequence[TrendLine], breaks: Sequence[Break]) -> list[Figure]:
     """Draw the lines of a benchmark, many of them in several charts with the same axes.
 
     A single moment is no trend: there is no chart of it.
@@ -162,7 +162,7 @@ def trend_figures(lines: Sequence[TrendLine], breaks: Sequence[Break]) -> list[F
         return []
     rows = [point_rows(line, line.provider) for line in lines]
     every = [row for group in rows for row in group]
-    y = around([row["low"] for row in every], [row["high"] for row in every])
+    y = scale_around([row["low"] for row in every], [row["high"] for row in every])
     labels = [line.provider for line in lines]
     starts = range(0, len(lines), _MOST_LINES)
     width = _NARROW_WIDTH if len(starts) > 1 else _WIDTH
@@ -236,7 +236,7 @@ def _break_marks(
     """Return the breaks, with the row of each number so that no two overlap."""
     times = [row["time"] for row in data]
     scale = width / max(max(times) - min(times), 1000.0)
-    rows = lanes([one.moment * 1000 * scale for one in breaks], _NUMBER_WIDTH)
+    rows = assign_lanes([one.moment * 1000 * scale for one in breaks], _NUMBER_WIDTH)
     return [
         {"time": one.moment * 1000, "number": str(one.number), "row": row}
         for one, row in zip(breaks, rows, strict=True)

@@ -37,7 +37,7 @@ class Cut:
         return f"{self.text}…" if self.rest else self.text
 
 
-def cleaned(value: Any) -> Any:
+def clean(value: Any) -> Any:
     """Replace control and direction characters by visible symbols.
 
     Markup, which is clean already, and values other than texts are returned unchanged.
@@ -61,19 +61,19 @@ def _count_bytes(text: str) -> int:
     return len(escape(text).encode("utf-8", "replace"))
 
 
-def short(text: str, characters: int) -> str:
+def shorten(text: str, characters: int) -> str:
     """Put the beginning of a text on one line, with an ellipsis if there is more."""
     seen = text[: characters * 4]  # enough unless it is mostly white space
     found = str(cut(" ".join(seen.split()), characters))
     return found if len(seen) == len(text) or found.endswith("…") else f"{found}…"
 
 
-def tied(text: str) -> str:
+def tie_percent(text: str) -> str:
     """Keep numbers and their per cent signs on one line."""
     return text.replace(" %", "\N{NO-BREAK SPACE}%")
 
 
-def broken(text: str) -> Markup:
+def allow_breaks(text: str) -> Markup:
     """Allow line breaks after punctuation in a name, and within very long words."""
     from markupsafe import Markup
     from markupsafe import escape as escaped
@@ -84,7 +84,7 @@ def broken(text: str) -> Markup:
     return Markup("<wbr>").join(escaped(part) for part in parts if part)
 
 
-def whole(text: str) -> Markup:
+def keep_words(text: str) -> Markup:
     """Keep the words of a text whole if a line has room for them."""
     from markupsafe import Markup
 
@@ -94,9 +94,9 @@ def whole(text: str) -> Markup:
     return Markup(" ").join(words)
 
 
-def listed(names: Sequence[str]) -> str:
+def join_names(names: Sequence[str]) -> str:
     """Join names in a sentence: "a, b and c"."""
-    brief = [short(name, 60) for name in names]
+    brief = [shorten(name, 60) for name in names]
     return brief[0] if len(brief) == 1 else f"{', '.join(brief[:-1])} and {brief[-1]}"
 
 
@@ -162,10 +162,10 @@ ROOM: Final = 17  # letters that every chart has room for
 _HEAD: Final = 6
 
 
-def short_names(labels: Sequence[str], room: int = ROOM) -> dict[str, str]:
+def shorten_names(labels: Sequence[str], room: int = ROOM) -> dict[str, str]:
     """Return shorter names for labels that begin alike, such as those of several runs.
 
-    >>> short_names(["bm25 (2026-11-15T15-16-02-x)", "bm25 (2026-11-15T15-16-09-x)", "dense"])
+    >>> shorten_names(["bm25 (2026-11-15T15-16-02-x)", "bm25 (2026-11-15T15-16-09-x)", "dense"])
     {'bm25 (2026-11-15T15-16-02-x)': 'bm25 (…02-x)', 'bm25 (2026-11-15T15-16-09-x)': 'bm25 (…09-x)'}
     """
     alike: dict[str, list[str]] = {}
@@ -201,5 +201,6 @@ def _number_name(name: str, taken: set[str], room: int) -> str:
 
 # Filters of the templates.
 FILTERS: Final = (
-    broken, chance, pluralize, duration, probability, short, signed, span, tied, value, whole,
+    allow_breaks, chance, duration, keep_words, pluralize, probability, shorten, signed, span,
+    tie_percent, value,
 )  # fmt: skip
