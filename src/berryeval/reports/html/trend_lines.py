@@ -104,11 +104,16 @@ def view_lines(lines: Sequence[TrendLine]) -> list[LineView]:
     """Return the latest value of each line."""
     return [
         LineView(
-            line.provider, line.values[-1], _interval(line.points[-1]), line.change,
-            len(line.points), format_moment(line.points[-1].moment), _describe_failures(line.points[-1]),
+            line.provider,
+            line.values[-1],
+            _interval(line.points[-1]),
+            line.change,
+            len(line.points),
+            format_moment(line.points[-1].moment),
+            _describe_failures(line.points[-1]),
         )
         for line in lines
-    ]  # fmt: skip
+    ]
 
 
 def view_points(lines: Sequence[TrendLine]) -> list[PointView]:
