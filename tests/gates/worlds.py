@@ -13,7 +13,7 @@ from berryeval.scoring.scores import Scores
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from berryeval.scoring.score_columns import Outcome
+    from berryeval.scoring.scores import Outcome
 
 __all__ = ["run_of", "scores_of"]
 

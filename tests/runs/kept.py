@@ -15,7 +15,7 @@ from berryeval.runs.record import BenchmarkRecord, Latency, ProviderRecord, RunR
 from berryeval.scoring.scores import Scores
 
 if TYPE_CHECKING:
-    from berryeval.scoring.score_columns import Outcome
+    from berryeval.scoring.scores import Outcome
 
 ROOT = Path(__file__).parents[2]
 

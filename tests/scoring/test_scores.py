@@ -20,7 +20,7 @@ from berryeval._internal.aggregates import aggregate, bootstrap_interval, t_inte
 from berryeval.errors import DataError, MissingDependencyError
 
 if TYPE_CHECKING:
-    from berryeval.scoring.score_columns import Outcome
+    from berryeval.scoring.scores import Outcome
 
 QRELS = {"q1": {"a": 2.0, "b": 1.0, "c": 0.0}, "q2": {"x": 1.0}, "q3": {"z": 0.0}, "q4": {"m": 1.0}}
 RUN = {

@@ -12,7 +12,7 @@ from berryeval.scoring.scores import Scores
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from berryeval.scoring.score_columns import Outcome
+    from berryeval.scoring.scores import Outcome
 
 # Fractions with small denominators, like scores, so that there are ties.
 values = st.integers(0, 20).map(lambda twentieths: twentieths / 20)

@@ -20,16 +20,16 @@ import signal
 import sys
 import threading
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from io import TextIOWrapper
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from cyclopts import App, CycloptsError
 
 from berryeval import __version__
 from berryeval._internal.text import escape_controls
-from berryeval.cli.logs import Verbosity, drop_verbosity, take_verbosity, use_verbosity
-from berryeval.errors import BerryEvalError, RunFailedError
+from berryeval.errors import BerryEvalError, ConfigurationError, RunFailedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -43,6 +43,12 @@ EXIT_INTERRUPTED: Final = 130
 EXIT_TERMINATED: Final = 143
 
 DEBUG_FLAG: Final = "--debug"
+QUIET: Final = "--quiet"
+VERBOSE: Final = "--verbose"
+_FLAGS: Final = {QUIET: QUIET, "-q": QUIET, VERBOSE: VERBOSE, "-v": VERBOSE}
+# Flags that a command reads itself; those of trec-eval are trec_eval's.
+_OWN: Final = {"eval": (QUIET, VERBOSE), "report": (QUIET,)}
+_UNTOUCHED: Final = ("trec-eval",)
 # Commands by group; the first column is the module and function, the second the name.
 _COMMANDS: Final = (
     ("eval:run_eval", "eval", "Run providers on benchmarks, score them and print the table."),
@@ -252,6 +258,73 @@ def abandon_stdout() -> None:
     """Redirect stdout to the null device, so that Python does not fail when it closes it."""
     with contextlib.suppress(OSError, ValueError):  # stdout may have no file descriptor
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+class Verbosity(NamedTuple):
+    """How much a command prints besides its result and errors."""
+
+    quiet: bool = False
+    verbose: bool = False
+
+
+_DEFAULT: Final = Verbosity()
+_asked: ContextVar[Verbosity] = ContextVar("verbosity", default=_DEFAULT)
+
+
+def is_quiet() -> bool:
+    """Return whether the command leaves out warnings and hints."""
+    return _asked.get().quiet
+
+
+def is_verbose() -> bool:
+    """Return whether the command shows log lines."""
+    return _asked.get().verbose
+
+
+def drop_verbosity(tokens: Sequence[str]) -> list[str]:
+    """Return the tokens without the flags, which may come before the command or inside its name."""
+    end = tokens.index("--") if "--" in tokens else len(tokens)
+    return [*(token for token in tokens[:end] if token not in _FLAGS), *tokens[end:]]
+
+
+def take_verbosity(command: str, tokens: Sequence[str]) -> tuple[list[str], Verbosity]:
+    """Split the tokens into those of the command and the verbosity that they ask for.
+
+    A command that reads the flags itself keeps them, including those that came before its name.
+    """
+    first = next((place for place, one in enumerate(tokens) if one not in _FLAGS), len(tokens))
+    ahead, rest = tokens[:first], list(tokens[first:])
+    end = rest.index("--") if "--" in rest else len(rest)
+    inside = [] if command in _UNTOUCHED else rest[:end]
+    given = {_FLAGS[token] for token in (*ahead, *inside) if token in _FLAGS}
+    asked = Verbosity(QUIET in given, VERBOSE in given)
+    if not inside:
+        return rest, asked
+    own = _OWN.get(command, ())
+    kept = [token for token in inside if token not in _FLAGS or _FLAGS[token] in own]
+    here = {_FLAGS.get(token) for token in kept}
+    moved = [flag for flag in own if flag in given and flag not in here]
+    return [*kept, *moved, *rest[end:]], asked
+
+
+@contextmanager
+def use_verbosity(command: str, asked: Verbosity) -> Iterator[None]:
+    """Show log lines as asked while a command runs; `eval` shows its own."""
+    if asked.quiet and asked.verbose:
+        msg = f"choose one of {QUIET} and {VERBOSE}"
+        raise ConfigurationError(msg)
+    if asked == _DEFAULT or command == "eval":
+        yield
+        return
+
+    from berryeval.cli.logs import error_screen, log_level, log_lines
+
+    before = _asked.set(asked)
+    try:
+        with log_lines(error_screen(), log_level(quiet=asked.quiet, verbose=asked.verbose)):
+            yield
+    finally:
+        _asked.reset(before)
 
 
 @contextmanager

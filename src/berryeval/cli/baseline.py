@@ -6,8 +6,8 @@ import sys
 from typing import TYPE_CHECKING, Final
 
 from berryeval._internal.text import escape_controls
+from berryeval.cli.app import is_quiet
 from berryeval.cli.flags import STDOUT, Flag, OutputFileName
-from berryeval.cli.logs import is_quiet
 
 if TYPE_CHECKING:
     from berryeval.gates import Baseline

@@ -9,8 +9,8 @@ from rich.text import Text
 
 from berryeval._internal import numbers
 from berryeval._internal.text import pluralize
+from berryeval.cli.app import is_quiet
 from berryeval.cli.flags import STDOUT, Flag, Format, Metrics, Output
-from berryeval.cli.logs import is_quiet
 from berryeval.cli.output import console, print_document, print_indented, print_json, render_text
 from berryeval.reports import (
     MIXED,

@@ -8,9 +8,9 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from berryeval._internal.text import escape_controls
-from berryeval.cli.app import EXIT_FAILED, EXIT_PASSED
+from berryeval.cli.app import EXIT_FAILED, EXIT_PASSED, is_quiet
 from berryeval.cli.flags import STDOUT, Flag, Output, Several
-from berryeval.cli.logs import error_screen, is_quiet
+from berryeval.cli.logs import error_screen
 from berryeval.cli.output import console, print_document, print_indented, print_json, render_text
 
 if TYPE_CHECKING:

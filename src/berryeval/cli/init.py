@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from berryeval.cli.app import is_quiet
 from berryeval.cli.flags import Flag
-from berryeval.cli.logs import is_quiet
 
 
 def init(folder: str | None = None, /, *, force: Flag = False, json: Flag = False) -> None:

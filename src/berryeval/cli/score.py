@@ -13,11 +13,11 @@ from berryeval.cli.flags import Flag, Metrics
 from berryeval.cli.output import build_table, console, print_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from rich.table import Table
 
-    from berryeval.scoring import Scores
+    from berryeval.scoring import Scores, Statistics
     from berryeval.workflows import FileScores
 
 
@@ -86,11 +86,13 @@ def _print_text(found: FileScores, *, per_query: bool) -> None:
         screen.print(build_query_table(found.scores))
         screen.print()
     if found.groups is not None:
-        screen.print(_build_summary(found.groups, grouped=True))
+        groups = {name: group.statistics() for name, group in found.groups.items()}
+        screen.print(_build_summary(groups, grouped=True))
         screen.print()
-    screen.print(_build_summary({"": found.scores}))
+    remarks = _list_remarks(found)
+    screen.print(_build_summary({"": found.statistics}))
     screen.print()
-    for line in _list_remarks(found):
+    for line in remarks:
         screen.print(line)
     if found.audit is not None:
         screen.print()
@@ -130,10 +132,10 @@ def _print_csv(found: FileScores, *, per_query: bool) -> None:
         return
     head = [] if groups is None else ["group"]
     writer.writerow([*head, "metric", "value", "std", "ci_low", "ci_high", "n"])
-    for name, part in {**(groups or {}), "all": scores}.items():
-        for metric in part.metrics:
-            low, high = part.ci(metric)
-            cells = [metric, part.mean[metric], part.std[metric], low, high, part.count]
+    parts = {name: group.statistics() for name, group in (groups or {}).items()}
+    for name, part in {**parts, "all": found.statistics}.items():
+        for one in part:
+            cells = [one.metric, one.mean, one.std, *one.interval, one.queries]
             writer.writerow([*([name] if head else []), *cells])
 
 
@@ -170,17 +172,17 @@ def build_query_table(scores: Scores) -> Table:
     return build_table(("query", "outcome", *scores.metrics), rows, right=scores.metrics)
 
 
-def _build_summary(parts: Mapping[str, Scores], *, grouped: bool = False) -> Table:
+def _build_summary(parts: Mapping[str, Sequence[Statistics]], *, grouped: bool = False) -> Table:
     """Build a table with a row per part and metric."""
     rows = []
-    for name, scores in parts.items():
-        for metric, how in zip(scores.metrics, scores.aggregates, strict=True):
+    for name, part in parts.items():
+        for one in part:
             cells = [
-                metric if how == "mean" else f"{metric} ({how})",
-                numbers.format_exact_metric(scores.mean[metric]),
-                numbers.format_exact_metric(scores.std[metric]),
-                numbers.format_exact_interval(*scores.ci(metric), scores.count),
-                str(scores.count),
+                one.metric if one.aggregate == "mean" else f"{one.metric} ({one.aggregate})",
+                numbers.format_exact_metric(one.mean),
+                numbers.format_exact_metric(one.std),
+                numbers.format_exact_interval(*one.interval, one.queries),
+                str(one.queries),
             ]
             rows.append([name, *cells] if grouped else cells)
     right = ("mean", "std", "95% bootstrap", "n")
@@ -189,20 +191,18 @@ def _build_summary(parts: Mapping[str, Scores], *, grouped: bool = False) -> Tab
 
 def _list_remarks(found: FileScores) -> list[str]:
     """List what was missing, unjudged, empty or skipped."""
-    scores, counts = found.scores, found.scores.outcome_counts
-    missing, empty, nothing = (
-        _format_queries(scores.with_outcome(outcome))
-        for outcome in ("missing", "empty", "no relevant documents")
-    )
+    scores, coverage = found.scores, found.coverage
     summary = (
-        f"run {scores.run_name}, profile {found.profile}: {scores.count} queries, "
-        f"{counts['ok']} ok, missing {missing}, empty {empty}, nothing relevant {nothing}"
+        f"run {scores.run_name}, profile {found.profile}: {len(scores.queries)} queries, "
+        f"{coverage.ok} ok, missing {_format_queries(coverage.missing)}, "
+        f"empty {_format_queries(coverage.empty)}, "
+        f"nothing relevant {_format_queries(coverage.nothing_relevant)}"
     )
     lines = [summary]
-    if scores.retrieved:
-        share = numbers.format_share(scores.unjudged / scores.retrieved)
+    if coverage.retrieved:
+        share = numbers.format_share(coverage.unjudged / coverage.retrieved)
         lines.append(
-            f"{scores.unjudged} of {scores.retrieved} retrieved documents have no judgment "
+            f"{coverage.unjudged} of {coverage.retrieved} retrieved documents have no judgment "
             f"({share}), Judged@10 {numbers.format_exact_metric(found.judged)}"
         )
     if scores.left_out:
@@ -215,10 +215,9 @@ def _list_remarks(found: FileScores) -> list[str]:
     return lines
 
 
-def _format_queries(queries: Iterable[str]) -> str:
+def _format_queries(queries: Sequence[str]) -> str:
     """Format a number of queries with the first few ids."""
-    found = list(queries)
-    if not found:
+    if not queries:
         return "0"
-    more = ", ..." if len(found) > _LISTED else ""
-    return f"{len(found)} ({', '.join(found[:_LISTED])}{more})"
+    more = ", ..." if len(queries) > _LISTED else ""
+    return f"{len(queries)} ({', '.join(queries[:_LISTED])}{more})"

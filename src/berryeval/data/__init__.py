@@ -10,8 +10,11 @@ if TYPE_CHECKING:
     from berryeval.data.formats.layouts import choose_columns
     from berryeval.data.formats.trec import FaultyLine, RawRow, read_table, table_from_text
     from berryeval.data.judged import (
+        STRATEGIES,
+        TOKEN_THRESHOLD,
         JudgedHit,
         JudgedRanking,
+        Strategy,
         SubtopicHit,
         SubtopicRanking,
         judge_subtopics,
@@ -31,7 +34,7 @@ if TYPE_CHECKING:
         Section,
         content_hash,
     )
-    from berryeval.data.run import RankingRule, Run
+    from berryeval.data.run import DEFAULT_RULE, RankingRule, Run
     from berryeval.data.spans import (
         Passage,
         Shared,

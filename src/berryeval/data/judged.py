@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias, get_args
 
 from berryeval.data.table import StringColumn
 
@@ -13,6 +13,12 @@ if TYPE_CHECKING:
 
     from berryeval.data.run import RankingRule
     from berryeval.data.table import QueryTable
+
+
+# How relevance was decided: by judgments, by the pack, by the words of the expected answer, or not.
+Strategy: TypeAlias = Literal["qrels", "pack", "token-fallback", "none"]
+STRATEGIES: Final[tuple[Strategy, ...]] = get_args(Strategy)
+TOKEN_THRESHOLD: Final = 0.3  # least overlap of a relevant chunk with the expected answer
 
 
 class JudgedHit(NamedTuple):

@@ -11,13 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from berryeval._internal.files import STDIN, PathLike, plain_suffix
-from berryeval.data.columns import (
-    number_column,
-    string_column,
-    table_from_arrays,
-    table_from_columns,
-)
+from berryeval._internal.files import STDIN, PathLike, display_name, plain_suffix, read_bytes
 from berryeval.data.formats import trec
 from berryeval.data.table import VALUE_OF, Kind, QueryTable
 from berryeval.errors import DataError
@@ -57,6 +51,8 @@ def load_table(
     if isinstance(source, str | os.PathLike):
         return _load_file(source, kind, names, lenient=lenient, split=split)
     if isinstance(source, np.ndarray):
+        from berryeval.data.columns import table_from_arrays
+
         return table_from_arrays(source, default_values(source, kind), None, kind, lenient=lenient)
     from berryeval.data.formats.frames import is_frame, table_from_frame
 
@@ -106,6 +102,8 @@ def _load_file(
 ) -> QueryTable:
     if kind == "qrels" and _is_folder(path):
         path = find_beir_qrels(Path(path), split)
+    if is_text_file(path):
+        return trec.table_from_text(read_bytes(path), kind, display_name(path), lenient=lenient)
     if plain_suffix(path) == ".json":
         from berryeval.data.formats.json_tables import read_json
 
@@ -222,6 +220,8 @@ class TableValue:
         lenient: bool = False,
     ) -> Self:
         """Build from three columns of equal length, rows in any order; ids are str or int."""
+        from berryeval.data.columns import number_column, string_column, table_from_columns
+
         table = table_from_columns(
             string_column(queries, "query"),
             string_column(documents, "document"),
@@ -249,6 +249,8 @@ class TableValue:
             queries: Query ids; by default "0", "1" and so on.
             lenient: Whether to drop and count invalid and repeated ids.
         """
+        from berryeval.data.columns import table_from_arrays
+
         if values is None and isinstance(ids, np.ndarray):
             values = default_values(ids, cls.kind)
         given = np.asarray(values)

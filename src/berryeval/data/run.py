@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, ClassVar, Final, Literal, TypeAlias, get_args
 
 import numpy as np
 
@@ -71,6 +71,9 @@ class RankingRule:
         return [documents[place] for place in self.order(documents, run.values[start:end].tolist())]
 
 
+DEFAULT_RULE: Final = RankingRule()
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Run(TableValue):
     """The immutable rankings of one system: documents and scores, grouped by query.
@@ -103,7 +106,7 @@ class Run(TableValue):
 
     def ranked(self, rule: RankingRule | None = None) -> Run:
         """Return the run with the rows of each query in rank order."""
-        rule = rule or RankingRule()
+        rule = rule or DEFAULT_RULE
         table = self.table
         order = np.arange(len(table.values), dtype=np.int64)
         for start, end in itertools.pairwise(table.offsets.tolist()):

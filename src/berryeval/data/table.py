@@ -135,6 +135,12 @@ class QueryTable:
         """Make the arrays read-only."""
         self.offsets.flags.writeable = self.values.flags.writeable = False
 
+    @property
+    def arrays(self) -> tuple[Any, ...]:
+        """Columns for native code."""
+        ids = self.queries.arrays, self.offsets, self.documents.arrays
+        return *ids, self.values, self.distinct
+
     @classmethod
     def from_dict(
         cls, rows: Mapping[str, Mapping[str, float]], *, kind: Kind, source: str = ""

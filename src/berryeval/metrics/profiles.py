@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from berryeval._internal.validate import suggest
-from berryeval.data import RankingRule
+from berryeval.data import DEFAULT_RULE, RankingRule
 from berryeval.errors import ConfigurationError
-from berryeval.metrics.base import Metric
+from berryeval.metrics.base import Metric, NativeSpec, native_spec
 from berryeval.metrics.grammar import parse_metrics
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class Conventions:
         text: Summary in one line.
     """
 
-    rule: RankingRule = field(default_factory=RankingRule)
+    rule: RankingRule = DEFAULT_RULE
     every_judged_query: bool = True
     defaults: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     text: str = ""
@@ -109,6 +109,7 @@ class RequestedMetrics:
         names: Canonical names of the metrics.
         aggregates: Aggregations of the metrics.
         spellings: Canonical name of each text that requested a single metric.
+        specs: Descriptions for native code; None for a metric that only Python computes.
     """
 
     conventions: Conventions
@@ -116,6 +117,7 @@ class RequestedMetrics:
     names: tuple[str, ...]
     aggregates: tuple[str, ...]
     spellings: dict[str, str]
+    specs: list[NativeSpec | None]
 
 
 def request_metrics(
@@ -140,4 +142,5 @@ def request_metrics(
         tuple(map(str, found)),
         tuple([metric.aggregate for metric in found]),
         {text: str(*meant) for text, meant in named.items() if len(meant) == 1},
+        [native_spec(metric) if metric.definition.native else None for metric in found],
     )

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import numpy as np
 
-from berryeval._internal.aggregates import Interval, aggregate
-
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from berryeval._internal.aggregates import Interval
     from berryeval.metrics.base import Gains
 
 
@@ -60,17 +59,19 @@ def cut_to_range(
 ) -> Interval:
     """Clip a confidence interval of an aggregate to the range of its metric.
 
-    >>> import numpy as np
+    >>> from berryeval._internal.aggregates import Interval
     >>> cut_to_range(Interval(-0.6, 1.5), "RR", "mean", np.array([0.0, 1.0]))
     Interval(low=0.0, high=1.0)
     """
+    from berryeval._internal.aggregates import aggregate
+
     low, high = range_of(metric)  # of the aggregate over a run
     if how == "sum":
         scale = 1 if _is_sum(metric) else len(values)
         low, high, values = low * scale, high * scale, np.array([aggregate(how, values)])
     # An observed value is possible, even if the metric declares a smaller range.
     low, high = min(low, float(values.min())), max(high, float(values.max()))
-    return Interval(max(interval.low, low), min(interval.high, high))
+    return interval._replace(low=max(interval.low, low), high=min(interval.high, high))
 
 
 def _is_sum(metric: str) -> bool:

@@ -6,11 +6,8 @@ from berryeval._internal.door import open_door
 
 if TYPE_CHECKING:
     from berryeval.relevance.hits import (
-        STRATEGIES,
-        TOKEN_THRESHOLD,
         Details,
         Rankings,
-        Strategy,
         check_id,
         cutoff_of,
         strategy_counts,

@@ -8,10 +8,10 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Final
 
 from berryeval._internal.serial import describe_json
-from berryeval.data import Hit, Run
+from berryeval.data import STRATEGIES, Hit, Run, Strategy
 from berryeval.errors import DataError, RepeatedDocumentError
 
 if TYPE_CHECKING:
@@ -183,11 +183,7 @@ def _remove_repeats(query: str, hits: list[Hit], *, lenient: bool) -> list[Hit]:
     return kept
 
 
-# How relevance was decided: by judgments, by the pack, by the words of the expected answer, or not.
-Strategy: TypeAlias = Literal["qrels", "pack", "token-fallback", "none"]
-STRATEGIES: Final[tuple[Strategy, ...]] = get_args(Strategy)
 NO_STRATEGY: Final[Strategy] = "none"
-TOKEN_THRESHOLD: Final = 0.3
 _CUTOFF: Final = re.compile(r"@(\d+)$")
 
 

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 from berryeval._internal.serial import type_mismatch
 from berryeval._internal.validate import is_number, reject_unknown, require_fraction
 from berryeval.anchors import CoverageRule, Location, Target, Targets, build_ranking, find_credit
-from berryeval.data import Anchor, Judgment
-from berryeval.relevance.hits import NO_STRATEGY, TOKEN_THRESHOLD, Strategy
+from berryeval.data import TOKEN_THRESHOLD, Anchor, Judgment, Strategy
+from berryeval.relevance.hits import NO_STRATEGY
 from berryeval.relevance.matching import Naming
 from berryeval.relevance.packs.base import (
     KnowsFiles,

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from berryeval.data import QueryTable, SpanRanking
     from berryeval.metrics import NativeSpec, RequestedMetrics
-    from berryeval.scoring.score_columns import Outcome
+    from berryeval.scoring.scores import Outcome
 
 
 def evaluate(
@@ -63,17 +63,32 @@ def evaluate(
         lenient: Drop faulty lines and repeated documents and count them in `Scores.dropped`,
             instead of raising an error.
     """
-    requested = request_metrics(metrics, profile)
-    rule = requested.conventions.rule
+    return score_request(qrels, run, request_metrics(metrics, profile), lenient=lenient)
+
+
+def score_request(
+    qrels: Any, run: Any, requested: RequestedMetrics, *, lenient: bool = False
+) -> Scores:
+    """Score a run with parsed metrics; see `evaluate`."""
     for metric in requested.metrics:
         if metric.definition.kind == "spans":
             raise _needs_texts(metric)
-    judgments = as_qrels(qrels, lenient=lenient)
+    judgments = Qrels.load(qrels, lenient=lenient)
+    if lenient:
+        judgments = as_qrels(judgments, lenient=True)
+    table = judgments.flat
+    ids, arrays = table.queries.to_bytes_list(), table.arrays
+    threads, rule = _backend.thread_count(), requested.conventions.rule
+    found = None
     if isinstance(run, str | os.PathLike) and is_text_file(run) and not lenient:
-        found = _score_file(judgments, run, requested.metrics, rule)
-    else:
+        text = read_bytes(run)
+        found = _score_text(text, arrays, len(ids), requested, threads)
+        if found is None:  # the table reader reports faults of the file
+            rows = table_from_text(text, "run", display_name(run))
+            run = Run(rows, rows.labels.get("tag", "run"))
+    if found is None:
         found = score_tables(judgments, as_run(run, lenient=lenient), requested.metrics, rule)
-    return build_scores(judgments.table, found, requested)
+    return build_scores(ids, judgments.table.dropped, found, requested)
 
 
 def _needs_texts(metric: Metric) -> MetricError:
@@ -112,13 +127,21 @@ def as_run(source: Any, *, lenient: bool = False) -> Run:
     return replace(found, table=found.table.without_repeats())
 
 
-def build_scores(qrels: QueryTable, found: RawScores, requested: RequestedMetrics) -> Scores:
-    """Build the table of the queries that count, sorted by id; reject overflowed values."""
+def build_scores(
+    ids: list[bytes], dropped: int, found: RawScores, requested: RequestedMetrics
+) -> Scores:
+    """Build the table of the queries that count, sorted by id; reject overflowed values.
+
+    Args:
+        ids: Ids of the judged queries.
+        dropped: Number of rows dropped from the judgments.
+        found: Values in the order of `ids`.
+        requested: Metrics and conventions.
+    """
     if not np.isfinite(found.values).all():
         row, query = np.argwhere(~np.isfinite(found.values))[0].tolist()
         value = float(found.values[row, query])
-        raise _not_finite(requested.metrics[row], qrels.queries[query], value)
-    ids = qrels.queries.to_bytes_list()
+        raise _not_finite(requested.metrics[row], ids[query].decode(), value)
     ordered = np.array(sorted(range(len(ids)), key=ids.__getitem__), dtype=np.int64)
     counts_in = requested.conventions.every_judged_query | (found.counts[ordered, 3] > 0)
     kept = ordered[counts_in]
@@ -133,7 +156,7 @@ def build_scores(qrels: QueryTable, found: RawScores, requested: RequestedMetric
         extra_queries=tuple(found.extra_queries),
         run_name=found.run_name,
         spellings=requested.spellings,
-        dropped=qrels.dropped + found.dropped,
+        dropped=dropped + found.dropped,
         left_out=tuple([ids[index].decode() for index in ordered[~counts_in].tolist()]),
     )
 
@@ -157,7 +180,7 @@ def score_tables(judgments: Qrels, run: Run, metrics: list[Metric], rule: Rankin
     if _backend.native is not None:
         out = np.zeros((len(native), len(judged_ids)), dtype=np.float64)
         duplicate = _backend.native.evaluate(
-            _arrays(qrels), _arrays(run.table), matches, native,
+            qrels.arrays, run.table.arrays, matches, native,
             rule.ties, rule.single_precision, rule.depth or 0,
             out, counts, _backend.thread_count(),
         )  # fmt: skip
@@ -241,27 +264,27 @@ def judge(
     return JudgedRanking(tuple(hits), len(ranked), tuple(grades))
 
 
-def _score_file(
-    judgments: Qrels, path: PathLike, metrics: list[Metric], rule: RankingRule
-) -> RawScores:
-    """Score a run while reading its file; fall back to a table if the native core cannot."""
-    text = read_bytes(path)
-    native, rows = _native_metrics(metrics)
-    if _backend.native is not None and len(rows) == len(metrics):
-        qrels = judgments.flat
-        count = len(qrels.queries)
-        values = np.zeros((len(metrics), count), dtype=np.float64)
-        counts = np.zeros((count, 4), dtype=np.int64)
-        outcome = _backend.native.score_run_text(
-            _arrays(qrels), text, native, rule.ties, rule.single_precision, rule.depth or 0,
-            values, counts, _backend.thread_count(),
-        )  # fmt: skip
-        if outcome["clean"]:
-            extra = [query.decode() for query in sorted(outcome["extra_queries"])]
-            return RawScores(values, counts, extra, outcome["tag"].decode())
-    # The table reader reports faults of the file.
-    table = table_from_text(text, "run", display_name(path))
-    return score_tables(judgments, Run(table, table.labels.get("tag", "run")), metrics, rule)
+def _score_text(
+    text: npt.NDArray[np.uint8],
+    qrels: tuple[Any, ...],
+    count: int,
+    requested: RequestedMetrics,
+    threads: int,
+) -> RawScores | None:
+    """Score a run while reading its text; None if the native core cannot."""
+    if _backend.native is None or None in requested.specs:
+        return None
+    rule = requested.conventions.rule
+    values = np.zeros((len(requested.specs), count), dtype=np.float64)
+    counts = np.zeros((count, 4), dtype=np.int64)
+    outcome = _backend.native.score_run_text(
+        qrels, text, requested.specs, rule.ties, rule.single_precision, rule.depth or 0,
+        values, counts, threads,
+    )  # fmt: skip
+    if not outcome["clean"]:
+        return None
+    extra = [query.decode() for query in sorted(outcome["extra_queries"])]
+    return RawScores(values, counts, extra, outcome["tag"].decode())
 
 
 def _native_metrics(metrics: list[Metric]) -> tuple[list[NativeSpec], list[int]]:
@@ -273,13 +296,3 @@ def _native_metrics(metrics: list[Metric]) -> tuple[list[NativeSpec], list[int]]
             specs.append(native_spec(metric))
             rows.append(row)
     return specs, rows
-
-
-def _arrays(table: QueryTable) -> tuple[Any, ...]:
-    return (
-        table.queries.arrays,
-        table.offsets,
-        table.documents.arrays,
-        table.values,
-        table.distinct,
-    )

@@ -13,9 +13,9 @@ import numpy as np
 from berryeval._internal import backend as _backend
 from berryeval.benchmarks import Benchmark
 from berryeval.data import (
+    DEFAULT_RULE,
     Qrels,
     QueryTable,
-    RankingRule,
     Run,
     StringColumn,
     SubtopicHit,
@@ -35,9 +35,9 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from berryeval.data import Chunk, Hit, JudgedRanking
+    from berryeval.data import Chunk, Hit, JudgedRanking, Strategy
     from berryeval.metrics import Metric
-    from berryeval.relevance import Judged, Strategy
+    from berryeval.relevance import Judged
     from berryeval.scoring.scores import Scores
 
 
@@ -107,7 +107,7 @@ class JudgedColumns:
         if self._native:
             chosen = [self._metrics[row] for row in self._native]
             run = Run(self._rankings.table(self.queries))
-            found = score_tables(Qrels(self.table()), run, chosen, RankingRule()).values
+            found = score_tables(Qrels(self.table()), run, chosen, DEFAULT_RULE).values
             plain = np.array(self._is_plain, dtype=np.bool_)
             self._values[self._native] = np.where(plain, found, self._values[self._native])
         return self._values
@@ -260,7 +260,9 @@ def judge_and_score(
         notes += [judged.notes] if judged.notes else []
     extra = rankings.beyond(queries)
     found = RawScores(columns.values(), columns.counts, extra, rankings.name, rankings.dropped)
-    scores = build_scores(columns.table(), found, requested)
+    table = columns.table()
+    ids = table.queries.to_bytes_list()
+    scores = build_scores(ids, table.dropped, found, requested)
     return replace(
         scores,
         strategies=tuple(strategy_of[query] for query in scores.queries),

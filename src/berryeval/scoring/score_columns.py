@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import pairwise
-from typing import Any, Final, Literal, TypeAlias, get_args
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from berryeval._internal.serial import READERS, read_strings, type_mismatch
 from berryeval._internal.validate import is_number
+from berryeval.data import STRATEGIES, TOKEN_THRESHOLD
 from berryeval.errors import DataError
-from berryeval.relevance import STRATEGIES, TOKEN_THRESHOLD
+from berryeval.scoring.scores import OUTCOMES
 
-Outcome: TypeAlias = Literal["ok", "empty", "missing", "no relevant documents"]
-OUTCOMES: Final[tuple[Outcome, ...]] = get_args(Outcome)
 _AGGREGATES: Final = ("mean", "sum", "geometric mean")
 _COUNTS: Final = 4  # per query: retrieved, judged, relevant, in the run
 _MOST: Final = 2**63 - 1

@@ -6,25 +6,44 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from berryeval._internal.aggregates import Interval, aggregate, bootstrap_interval, t_interval
 from berryeval._internal.optional import import_optional
-from berryeval._internal.serial import LazyObject, to_plain
-from berryeval.relevance import (
-    TOKEN_THRESHOLD,
-    Details,
-    Strategy,
-    cutoff_of,
-    strategy_counts,
-    strategy_used,
-)
-from berryeval.scoring.score_columns import OUTCOMES, Outcome, read_columns
+from berryeval.data import TOKEN_THRESHOLD, Strategy
 
+if TYPE_CHECKING:
+    from berryeval._internal.serial import LazyObject
+    from berryeval.relevance import Details
+
+Outcome: TypeAlias = Literal["ok", "empty", "missing", "no relevant documents"]
+OUTCOMES: Final[tuple[Outcome, ...]] = get_args(Outcome)
 UNSPECIFIED: Final = "unspecified"
+
+
+class Statistics(NamedTuple):
+    """One metric over all queries: aggregate, standard deviation and confidence interval."""
+
+    metric: str
+    aggregate: str
+    mean: float
+    std: float
+    interval: Interval
+    queries: int
+
+
+class Coverage(NamedTuple):
+    """Queries by outcome, and the numbers of retrieved and unjudged documents."""
+
+    ok: int
+    missing: list[str]
+    empty: list[str]
+    nothing_relevant: list[str]
+    retrieved: int
+    unjudged: int
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -114,6 +133,8 @@ class Scores:
 
     def details(self, metric: str) -> Details:
         """Return the numbers of queries and relevance strategies behind a score."""
+        from berryeval.relevance import Details, cutoff_of, strategy_counts, strategy_used
+
         counts = strategy_counts(self.strategies, self.count)
         return Details(
             average=self.mean[metric],
@@ -234,22 +255,50 @@ class Scores:
             members.setdefault(UNSPECIFIED if label is None else str(label), []).append(query)
         return {label: self.select(members[label]) for label in sorted(members)}
 
+    def coverage(self) -> Coverage:
+        """Return the queries by outcome and the numbers of documents."""
+        return Coverage(
+            self.outcome_counts["ok"],
+            self.with_outcome("missing"),
+            self.with_outcome("empty"),
+            self.with_outcome("no relevant documents"),
+            self.retrieved,
+            self.unjudged,
+        )
+
+    def statistics(self, level: float = 0.95) -> list[Statistics]:
+        """Return the aggregate of each metric with its deviation and bootstrap interval."""
+        rows = zip(self.metrics, self.aggregates, self.values, strict=True)
+        return [
+            Statistics(
+                metric,
+                how,
+                aggregate(how, values),
+                float(values.std(ddof=1)) if len(values) > 1 else 0.0,
+                bootstrap_interval(how, values, level),
+                len(values),
+            )
+            for metric, how, values in rows
+        ]
+
     def summary(self, level: float = 0.95) -> dict[str, Any]:
         """Return aggregates, intervals and counts for JSON, in full precision."""
-        metrics = {}
-        for name, how in zip(self.metrics, self.aggregates, strict=True):
-            metrics[name] = {
-                "value": self.mean[name],
-                "aggregate": how,
-                "std": self.std[name],
-                "ci": list(self.ci(name, level)),
-                "n": self.count,
-            }
+        from berryeval.relevance import strategy_counts
+
         return {
             "run": self.run_name,
             "queries": self.count,
             "level": level,
-            "metrics": metrics,
+            "metrics": {
+                one.metric: {
+                    "value": one.mean,
+                    "aggregate": one.aggregate,
+                    "std": one.std,
+                    "ci": list(one.interval),
+                    "n": one.queries,
+                }
+                for one in self.statistics(level)
+            },
             "outcomes": dict(self.outcome_counts),
             "missing_queries": self.with_outcome("missing"),
             "left_out_queries": list(self.left_out),
@@ -264,13 +313,19 @@ class Scores:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the whole table for JSON, in full precision; `from_dict` reads it back."""
+        from berryeval._internal.serial import to_plain
+
         return {name: to_plain(part) for name, part in self._parts()}
 
     def parts(self) -> LazyObject:
         """Return the content of `to_dict`, with the values of one metric at a time."""
+        from berryeval._internal.serial import LazyObject
+
         return LazyObject(self._parts)
 
     def _parts(self) -> Iterator[tuple[str, Any]]:
+        from berryeval._internal.serial import LazyObject
+
         yield "run", self.run_name
         yield "metrics", self.metrics
         yield "aggregates", self.aggregates
@@ -298,6 +353,8 @@ class Scores:
         A value that is not a finite number, an array of the wrong length or an unknown outcome
         raises a `DataError` that names metric and query; `where` prefixes its location.
         """
+        from berryeval.scoring.score_columns import read_columns
+
         return cls(**read_columns(data, where))
 
     def to_json(self) -> str:

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any, Final
 from berryeval._internal.files import read_bytes
 from berryeval._internal.text import format_command
 from berryeval.errors import ConfigurationError, DataError
-from berryeval.metrics import distinct_names, parse_metrics, split_names
-from berryeval.scoring import as_qrels, as_run, evaluate
+from berryeval.scoring import as_qrels, as_run, score_request
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from berryeval.scoring import AuditReport, Scores
+    from berryeval.scoring import AuditReport, Coverage, Scores, Statistics
 
 STDIN: Final = "-"
 _JUDGED: Final = "Judged@10"
@@ -31,6 +30,8 @@ class FileScores:
     Attributes:
         scores: Values by metric and query.
         profile: Name of the conventions that were followed.
+        coverage: Queries by outcome, and numbers of documents.
+        statistics: Aggregate, deviation and interval of each metric.
         judged: Mean fraction of the top 10 that has a judgment.
         groups: Scores by group of queries; None if no groups were asked for.
         audit: Findings of the audit; None if none was asked for.
@@ -38,6 +39,8 @@ class FileScores:
 
     scores: Scores
     profile: str
+    coverage: Coverage
+    statistics: Sequence[Statistics]
     judged: float
     groups: Mapping[str, Scores] | None = None
     audit: AuditReport | None = None
@@ -64,13 +67,17 @@ def score_files(
         audit: Look for ties, unjudged documents and the like.
         by: JSON file that maps query ids to labels.
     """
-    names = distinct_names(split_names(metrics))
-    _check_arguments(qrels, run, names, audit=audit)
+    from berryeval.metrics import distinct_names, request_metrics, split_names
+
+    _check_arguments(qrels, run, metrics, audit=audit)
     labels = None if by is None else _read_labels(by)
     if lenient:
         _reject_swapped(qrels, run)
+    names = distinct_names(split_names(metrics))
+    request = request_metrics([*names, _JUDGED], profile)
+    asked = _JUDGED in request_metrics(names, profile).names
     try:
-        scores = evaluate(qrels, run, [*names, _JUDGED], profile=profile, lenient=lenient)
+        scores = score_request(qrels, run, request, lenient=lenient)
     except DataError as error:
         _reject_swapped(qrels, run)
         if audit and _is_readable(qrels, run):
@@ -81,21 +88,25 @@ def score_files(
         what = "no query of the run is judged" if scores.left_out else "there are no judgments"
         msg = f"{qrels}: {what}, so there is nothing to score"
         raise DataError(msg)
-    judged = scores.mean[_JUDGED]
-    if _JUDGED not in map(str, parse_metrics(names)):
-        scores = scores.without(_JUDGED)
+    wanted = scores if asked else scores.without(_JUDGED)
+    coverage, statistics = scores.coverage(), scores.statistics()
+    judged = statistics[scores.metrics.index(_JUDGED)]
+    if not asked:
+        statistics.remove(judged)
     return FileScores(
-        scores,
+        wanted,
         profile,
-        judged,
-        None if labels is None else scores.by(labels),
+        coverage,
+        statistics,
+        judged.mean,
+        None if labels is None else wanted.by(labels),
         _audit(qrels, run, names, profile) if audit else None,
     )
 
 
-def _check_arguments(qrels: str, run: str, names: Sequence[str], *, audit: bool) -> None:
+def _check_arguments(qrels: str, run: str, metrics: Sequence[str], *, audit: bool) -> None:
     problem = ""
-    if not names:
+    if not "".join(metrics).strip(" ,"):
         problem = "name at least one metric, as in -m nDCG@10 AP"
     elif qrels == run == STDIN:
         problem = "only one of QRELS and RUN can be read from stdin"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from berryeval.relevance.hits import TOKEN_THRESHOLD
+from berryeval.data import TOKEN_THRESHOLD
 from berryeval.relevance.packs.base import Labels
 from berryeval.relevance.strategies import ANSWER_FIELDS, ID_FIELDS
 

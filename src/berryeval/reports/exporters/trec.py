@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from berryeval.data import RankingRule, Run
+from berryeval.data import DEFAULT_RULE, Run
 from berryeval.errors import DataError
 from berryeval.reports.exports import Exporter, OutputFile, unique_name
 
@@ -52,7 +52,7 @@ def _scores(answer: AnswerRecord) -> dict[str, float]:
     hits = {hit.id: float(hit.score) for hit in reversed(answer.hits)}
     ids = list(dict.fromkeys(hit.id for hit in answer.hits))
     scores = [hits[name] for name in ids]
-    order = RankingRule().order([name.encode() for name in ids], scores)
+    order = DEFAULT_RULE.order([name.encode() for name in ids], scores)
     if order != list(range(len(ids))):
         scores = [float(len(ids) - place) for place in range(len(ids))]
     return dict(zip(ids, scores, strict=True))
