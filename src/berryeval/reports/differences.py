@@ -186,7 +186,7 @@ def format_heading(found: Comparison) -> str:
 
 
 def format_interval(row: PairedDifference) -> str:
-    """Format the confidence interval of a difference; a dash if there is none."""
+    """Format the confidence interval of a difference; a dash if unknown."""
     return numbers.NOTHING if row.interval is None else numbers.format_delta_interval(*row.interval)
 
 

@@ -30,7 +30,7 @@ class Cell:
 
     Attributes:
         text: Text for people.
-        value: Value for programs, in full precision; None if there is none.
+        value: Value for programs, in full precision; None if missing.
         detail: Secondary text, such as a confidence interval.
         bold: Whether the cell stands out: the best of a column, or a significant difference.
     """

@@ -76,12 +76,12 @@ class TrendLine:
 
     @property
     def before(self) -> TrendPoint | None:
-        """Last point that the newest is comparable with; None if there is none."""
+        """Last point before the newest that is comparable with it, if any."""
         return self.followed[-2] if len(self.followed) > 1 else None
 
     @property
     def change(self) -> float | None:
-        """Newest value minus the one before; None if there is none before."""
+        """Newest value minus the one before, if any."""
         return None if self.before is None else self.values[-1] - self.before.value.value
 
     def to_dict(self) -> dict[str, Any]:

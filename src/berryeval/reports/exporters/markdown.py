@@ -72,7 +72,7 @@ MARKDOWN: Final = Exporter(
 
 
 def escape(text: str) -> str:
-    """Escape a text for one line of Markdown; @names mention nobody."""
+    """Escape a text for one line of Markdown, and disable @mentions."""
     line = escape_direction(" ".join(_CONTROL.sub(" ", text).split()))
     plain = line.replace("&", "&amp;").replace("<", "&lt;")
     return _MENTION.sub("@<!-- -->", _SPECIAL.sub(r"\\\1", plain))

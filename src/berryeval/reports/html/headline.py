@@ -26,7 +26,7 @@ class Headline:
 
     Attributes:
         certainty: Whether the lead is significant; "none" if there is nothing to decide.
-        leader: Label of the leading system; empty if there is none.
+        leader: Label of the leading system; may be empty.
         sentence: The sentence after the leader's name.
         because: Sentences that support it.
     """

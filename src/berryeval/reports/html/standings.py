@@ -157,7 +157,7 @@ def explain_marks(cells: Sequence[Score], along: str) -> str:
 
 
 def deciding_metric(section: Section) -> str:
-    """Return the first metric with a better direction; empty if there is none."""
+    """Return the first metric with a better direction, or an empty string."""
     names = (name for name in section.metrics if direction_of(name) != "neither")
     return next(names, "")
 
@@ -222,7 +222,7 @@ def _kind(system: System) -> str:
 
 
 def draw_metrics(standings: Standings, labels: Sequence[str]) -> Figure | None:
-    """Draw the metrics between 0 and 1 of the systems that answered; None if there are none.
+    """Draw the metrics between 0 and 1 of the systems that answered.
 
     Args:
         standings: Standings of the section.

@@ -265,7 +265,7 @@ class Figure:
     Attributes:
         spec: Vega-Lite specification.
         caption: Caption below the chart.
-        alternative: Description for readers who cannot see the chart.
+        alternative: Text alternative for screen readers.
     """
 
     spec: Mapping[str, Any]
@@ -332,7 +332,7 @@ def draw_svg(spec: Mapping[str, Any], alternative: str) -> str:
 
 
 def _keep_visible(element: ET.Element) -> ET.Element | None:
-    """Copy the visible parts of an element; return None if there are none."""
+    """Copy the visible parts of an element; return None if nothing is visible."""
     tag = element.tag.removeprefix(_SVG)
     if tag not in _TAGS or element.get("display") == "none":
         return None
