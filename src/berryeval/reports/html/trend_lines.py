@@ -27,7 +27,6 @@ from berryeval.reports.trend import AREAS, break_layers, point_rows, time_labels
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from berryeval._internal.aggregates import Interval
     from berryeval.reports.trend import TrendLine
     from berryeval.runs import TrendPoint
 
@@ -45,35 +44,6 @@ class Break:
     def time(self) -> str:
         """Formatted time."""
         return format_moment(self.moment)
-
-
-@dataclass(frozen=True)
-class PointView:
-    """A value of a run; `place` determines the color of its provider.
-
-    The remarks say why it is not comparable with the latest value, and what failed.
-    """
-
-    place: int
-    provider: str
-    value: float
-    interval: Interval | None
-    time: str
-    run: str
-    remarks: str
-
-
-@dataclass(frozen=True)
-class LineView:
-    """The latest value of a provider, its change and its failures."""
-
-    provider: str
-    value: float
-    interval: Interval | None
-    change: float | None
-    runs: int
-    time: str
-    failed: str
 
 
 def group_by_benchmark(lines: Sequence[TrendLine]) -> dict[str, list[TrendLine]]:
@@ -100,41 +70,49 @@ def number_breaks(lines: Sequence[TrendLine]) -> list[Break]:
     ]
 
 
-def view_lines(lines: Sequence[TrendLine]) -> list[LineView]:
-    """Return the latest value of each line."""
+def view_lines(lines: Sequence[TrendLine]) -> list[dict[str, Any]]:
+    """Return the latest value of each line, its change and its failures."""
     return [
-        LineView(
-            line.provider,
-            line.values[-1],
-            _interval(line.points[-1]),
-            line.change,
-            len(line.points),
-            format_moment(line.points[-1].moment),
-            _describe_failures(line.points[-1]),
-        )
+        {
+            **_view_point(line.points[-1]),
+            "value": line.values[-1],
+            "change": line.change,
+            "runs": len(line.points),
+        }
         for line in lines
     ]
 
 
-def view_points(lines: Sequence[TrendLine]) -> list[PointView]:
-    """Return all values in order of time."""
+def view_points(lines: Sequence[TrendLine]) -> list[dict[str, Any]]:
+    """Return all values in order of time; `place` determines the color of the provider.
+
+    The remarks say why a value is not comparable with the latest, and what failed.
+    """
     points = [
         (point.moment, place, point, line.apart.get(number, ""))
         for place, line in enumerate(lines)
         for number, point in enumerate(line.points)
     ]
     return [
-        PointView(
-            place,
-            point.provider,
-            point.value.value,
-            _interval(point),
-            format_moment(when),
-            point.run,
-            "; ".join(filter(None, [why, _describe_failures(point)])),
-        )
-        for when, place, point, why in sorted(points, key=lambda one: one[:2])
+        {
+            **_view_point(point),
+            "place": place,
+            "remarks": "; ".join(filter(None, [why, _describe_failures(point)])),
+        }
+        for _, place, point, why in sorted(points, key=lambda one: one[:2])
     ]
+
+
+def _view_point(point: TrendPoint) -> dict[str, Any]:
+    found = point.value
+    return {
+        "provider": point.provider,
+        "value": found.value,
+        "interval": known_interval(found.low, found.high, found.n),
+        "time": format_moment(point.moment),
+        "run": point.run,
+        "failed": _describe_failures(point),
+    }
 
 
 def format_moment(seconds: float) -> str:
@@ -144,10 +122,6 @@ def format_moment(seconds: float) -> str:
 
 def _describe_failures(point: TrendPoint) -> str:
     return f"{point.failed} of {point.value.n} queries failed" if point.failed else ""
-
-
-def _interval(point: TrendPoint) -> Interval | None:
-    return known_interval(point.value.low, point.value.high, point.value.n)
 
 
 # Charts.
