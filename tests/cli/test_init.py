@@ -47,7 +47,7 @@ def test_a_folder_that_eval_would_refuse(capsys: pytest.CaptureFixture[str]) -> 
     Path("docs/tea.md").write_text(TEA)
     Path("docs/more.jsonl").write_text('{"id": "j", "text": "x"}\n')
     assert berryeval("init", "docs") == 2
-    assert "docs: holds collections (more.jsonl) and texts" in capsys.readouterr().err
+    assert "docs: has collections (more.jsonl) and single texts" in capsys.readouterr().err
     assert not Path("berryeval.yaml").exists()
 
 
@@ -105,7 +105,7 @@ def test_a_benchmark_that_is_one_already(capsys: pytest.CaptureFixture[str]) -> 
 
 @pytest.mark.parametrize(
     ("folder", "said"),
-    [("nowhere", "nowhere: no such file or folder"), ("empty", "empty: holds no documents")],
+    [("nowhere", "nowhere: no such file or folder"), ("empty", "empty: has no documents")],
 )
 def test_what_holds_no_documents(
     folder: str, said: str, capsys: pytest.CaptureFixture[str]

@@ -109,10 +109,10 @@ def diff(
     from berryeval.cli.app import EXIT_FAILED, EXIT_PASSED
     from berryeval.cli.gate import print_verdicts
     from berryeval.cli.output import console, print_json
-    from berryeval.workflows import compare_with_baseline, has_passed
+    from berryeval.workflows import compare_with_baseline
 
-    record, verdicts = compare_with_baseline(run, baseline)
-    good = has_passed(verdicts, strict=strict)
+    judged = compare_with_baseline(run, baseline, strict=strict)
+    record, verdicts, good = judged.record, judged.verdicts, judged.passed
     if json:
         data = {
             "run": record.id,

@@ -209,7 +209,7 @@ def print_view(view: View, *, quiet: bool) -> None:
         print_verdicts(screen, done.verdicts, "" if quiet else done.note)
         screen.print()
     if not quiet:
-        if view.plan.thresholds != done.folder.with_first_thresholds(view.plan).thresholds:
+        if view.plan.thresholds != done.first_plan.thresholds:
             text = "judged by other thresholds than those of the first run, kept in manifest.json"
             print_indented(screen, f"note: {text}", 0, style="yellow")
         _print_places(screen, view)

@@ -7,21 +7,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from berryeval.cli.output import print_json
 from berryeval.runs import group_queries, mask_secrets
-from berryeval.workflows import config_hash, worst_queries
+from berryeval.workflows import worst_queries
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from berryeval.runs import BenchmarkRecord, ProviderRecord
     from berryeval.scoring import Scores
-    from berryeval.workflows import (
-        BenchmarkResult,
-        Evaluation,
-        Exported,
-        Plan,
-        ProviderSpec,
-        WorstQuery,
-    )
+    from berryeval.workflows import BenchmarkResult, Evaluation, Plan, WorstQuery
 
 
 _LATENCY: Final = ("p50", "p95", "p99", "max")
@@ -60,15 +53,14 @@ class View:
     def print_json(self) -> None:
         """Print one envelope with everything."""
         done = self.done
-        first_plan = done.folder.with_first_thresholds(done.plan)
         data: dict[str, Any] = {
             "folder": str(done.folder.path),
-            "config_hash": config_hash(first_plan),
-            "plan": mask_secrets(first_plan.model_dump()),
+            "config_hash": done.config_hash,
+            "plan": mask_secrets(done.first_plan.model_dump()),
             "passed": done.has_passed(strict=self.strict),
             "note": done.note,
             "verdicts": [one.to_dict() for one in done.verdicts],
-            "files": [file for one in done.exported for file in _list_files(one)],
+            "files": [file for one in done.exported for file in one.to_json()],
             "store": done.remembered._asdict(),
             "benchmarks": [self._describe_benchmark(result) for result in done.results],
         }
@@ -109,13 +101,6 @@ class View:
         return data
 
 
-def _list_files(one: Exported) -> list[dict[str, str | None]]:
-    """List the files of a format, or its problem."""
-    if one.problem:
-        return [{"format": one.format, "path": None, "problem": one.problem}]
-    return [{"format": one.format, "path": str(path)} for path in one.paths]
-
-
 def _summarize_groups(scores: Scores | None, groups: dict[str, str]) -> dict[str, Any] | None:
     if scores is None:
         return None
@@ -129,7 +114,7 @@ def explain_times(plan: Plan, part: BenchmarkRecord) -> Iterator[str]:
         for one, spec in zip(part.providers, plan.providers, strict=True)
         if one.latency is not None
     ]
-    local = [name for name, spec, _ in timed if _is_in_process(spec)]
+    local = [name for name, spec, _ in timed if _is_in_process(spec.type, spec.options)]
     at_once = min(plan.run.concurrency, len(part.queries))
     if local and at_once > 1:
         yield (
@@ -145,11 +130,11 @@ def explain_times(plan: Plan, part: BenchmarkRecord) -> Iterator[str]:
         yield f"asked one query per call, because they take no batches: {', '.join(single)}"
 
 
-def _is_in_process(spec: ProviderSpec) -> bool:
+def _is_in_process(name: str, options: Mapping[str, Any]) -> bool:
     from berryeval.providers import PROVIDERS
 
-    is_remote = spec.options.get("url") or spec.options.get("embedder") == "openai"
-    return bool(getattr(PROVIDERS.get(spec.type), "in_process", False)) and not is_remote
+    is_remote = options.get("url") or options.get("embedder") == "openai"
+    return bool(getattr(PROVIDERS.get(name), "in_process", False)) and not is_remote
 
 
 def limit_remarks(remarks: Sequence[str], most: int = _REMARKS) -> Iterator[str]:

@@ -20,7 +20,7 @@ def init(folder: str | None = None, /, *, force: Flag = False, json: Flag = Fals
         json: JSON output.
     """
     from berryeval.cli.output import print_json
-    from berryeval.workflows import QUESTIONS, write_starting_files
+    from berryeval.workflows import write_starting_files
 
     written = write_starting_files(Path(folder) if folder else None, force=force)
     if json:
@@ -32,5 +32,7 @@ def init(folder: str | None = None, /, *, force: Flag = False, json: Flag = Fals
     if is_quiet():
         return
     if written.has_examples:
-        print(f"next: replace the titles in {QUESTIONS} with questions of your users, then:")
+        print(
+            f"next: replace the titles in {written.questions} with questions of your users, then:"
+        )
     print("berryeval eval")

@@ -51,7 +51,7 @@ def export(
     from berryeval.cli.logs import error_screen, log_level, log_lines
     from berryeval.cli.output import print_document
     from berryeval.errors import ConfigurationError
-    from berryeval.workflows import find_record, write_text_file
+    from berryeval.workflows import find_run, write_text_file
 
     if (run is None) == (all is None):
         msg = "name one RUN (or latest), or give a folder with --all"
@@ -65,7 +65,7 @@ def export(
         return
     wanted = _choose_format(output, format)
     with log_lines(error_screen(), log_level()):
-        record = find_record(run or "", store)
+        record = find_run(run or "", store).record
     if output == STDOUT:
         output = None
     if wanted != _RECORD:

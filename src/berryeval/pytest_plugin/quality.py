@@ -4,31 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Final, get_args
 
 import pytest
 
 from berryeval._internal.numbers import format_metric
 from berryeval._internal.text import pluralize, truncate
-from berryeval.errors import ConfigurationError
-from berryeval.gates import Gate, Rule, Status, needs_baseline
+from berryeval.gates import Status
 from berryeval.reports import format_verdict
 from berryeval.runs import RunRecord, filter_queries
-from berryeval.workflows import (
-    DEFAULT_METRICS,
-    BenchmarkResult,
-    add_limits,
-    as_list,
-    check_model,
-    find_failing,
-    find_record,
-    has_passed,
-    judge_record,
-    read_gate,
-    replace_baseline,
-    run_benchmark,
-    worst_queries,
-)
+from berryeval.workflows import judge_result, run_benchmark, worst_queries
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -37,7 +22,7 @@ if TYPE_CHECKING:
     from berryeval.data import Query
     from berryeval.gates import Verdict
     from berryeval.runs import BenchmarkRecord
-    from berryeval.workflows import Provider, WorstQuery
+    from berryeval.workflows import BenchmarkResult, JudgedRun, Rules, WorstQuery
 
 
 _HITS: Final = 3
@@ -138,10 +123,7 @@ def _read_properties(report: Any) -> Iterator[tuple[str, str]]:
             yield status, str(value)
 
 
-Judged: TypeAlias = BenchmarkResult | RunRecord | str
-Rules: TypeAlias = "Gate | Mapping[str, float] | Sequence[Rule | Mapping[str, Any]] | str | Path"
 WORST: Final = 3
-_BASELINE: Final = "with check(..., baseline=FILE), or as `baseline` of the gate in berryeval.yaml"
 
 
 class Evaluation:
@@ -167,22 +149,23 @@ class Evaluation:
     def run(
         self,
         benchmark: str | Benchmark,
-        providers: Provider | Sequence[Provider],
-        metrics: str | Sequence[str] = DEFAULT_METRICS,
+        providers: object,
+        metrics: str | Sequence[str] = (),
         **options: Any,
     ) -> BenchmarkResult:
         """Call `berryeval.run_benchmark`; equal arguments return the earlier result."""
         __tracebackhide__ = True
-        asked = (benchmark, as_list(providers), as_list(metrics), options)
+        options = {**options, "metrics": _as_list(metrics)} if metrics else options
+        asked = (benchmark, _as_list(providers), options)
         key = _make_key(asked)
         if key not in self._runs:
-            done = run_benchmark(benchmark, providers, metrics, **options)
+            done = run_benchmark(benchmark, providers, **options)
             self._runs[key] = (done, asked)  # keeps the arguments alive: ids may be reused
         return self._runs[key][0]
 
     def check(
         self,
-        result: Judged,
+        result: BenchmarkResult | RunRecord | str | Path,
         rules: Rules | None = None,
         *,
         baseline: str | Path = "",
@@ -202,56 +185,25 @@ class Evaluation:
             worst: Number of worst queries that a failure shows.
         """
         __tracebackhide__ = True
-        record = _find_record(result)
-        gate = replace_baseline(
-            _build_gate(rules), str(baseline) if baseline != "" else None, "baseline"
-        )
-        if not gate.rules and not gate.baseline:
-            msg = (
-                'there are no rules to check; give some, as {"nDCG@10": 0.8}, or a baseline= that '
-                "no metric may drop below"
-            )
-            raise ConfigurationError(msg)
-        needs_baseline(gate, _BASELINE)
-        verdicts = judge_record(gate, record)
-        self._properties += map(as_property, verdicts)
         strict = self._strict if strict is None else strict
-        if not has_passed(verdicts, strict=strict):
-            pytest.fail(_describe_failure(record, verdicts, worst, strict=strict), pytrace=False)
-        return verdicts
+        named = str(baseline) if baseline != "" else None
+        judged = judge_result(result, rules, baseline=named, strict=strict)
+        self._properties += map(as_property, judged.verdicts)
+        if not judged.passed:
+            pytest.fail(_describe_failure(judged, worst, strict=strict), pytrace=False)
+        return judged.verdicts
 
 
-def _find_record(result: Judged) -> RunRecord:
-    if isinstance(result, RunRecord):
-        return result
-    if isinstance(result, str | Path):
-        return find_record(str(result))
-    if isinstance(result, BenchmarkResult) and result.run is not None:
-        return result.run
-    msg = f"expected a result of evaluation.run, or a run, found {type(result).__name__}"
-    raise ConfigurationError(msg)
+def _as_list(given: object) -> list[object]:
+    return list(given) if isinstance(given, list | tuple) else [given]
 
 
-def _build_gate(rules: Rules | None) -> Gate:
-    if isinstance(rules, Gate):
-        return rules
-    if rules is None or isinstance(rules, str | Path):
-        return read_gate(rules)
-    if isinstance(rules, Mapping):
-        return add_limits(Gate(), rules, {})
-    data = [dict(one) if isinstance(one, Mapping) else one for one in rules]
-    gate: Gate = check_model(Gate, {"rules": data}, None)
-    return gate
-
-
-def _describe_failure(
-    record: RunRecord, verdicts: Sequence[Verdict], worst: int, *, strict: bool
-) -> str:
+def _describe_failure(judged: JudgedRun, worst: int, *, strict: bool) -> str:
     """Describe the broken rules and the worst queries of the providers that broke them."""
-    broken = find_failing(verdicts, strict=strict)
+    broken = judged.find_failing(strict=strict)
     lines = [f"retrieval quality: {pluralize(len(broken), 'rule')} not satisfied"]
     lines += [f"  {one.status.upper()} {format_verdict(one)}" for one in broken]
-    lines += worst_lines(record, broken, worst)
+    lines += worst_lines(judged.record, broken, worst)
     return "\n".join(lines)
 
 

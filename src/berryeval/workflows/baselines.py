@@ -1,4 +1,4 @@
-"""Baselines: find one, build one from a run, and compare a run with one."""
+"""Baselines: find one, build one from a run, and derive rules from one."""
 
 from __future__ import annotations
 
@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from berryeval.errors import ConfigurationError, DataError
 from berryeval.gates import (
     Baseline,
-    Gate,
     Rule,
     Verdict,
-    judge,
     missing_sentence,
     missing_verdict,
     new_sentence,
@@ -28,7 +26,7 @@ if TYPE_CHECKING:
 
     from berryeval._internal.files import PathLike
     from berryeval.benchmarks import Benchmark
-    from berryeval.gates import BaselinePart, Status
+    from berryeval.gates import BaselinePart, Gate, Status
     from berryeval.runs import ProviderRecord, RunRecord
     from berryeval.workflows.plan import Plan
 
@@ -85,7 +83,7 @@ class NewBaseline:
 
     @property
     def warning(self) -> str:
-        """Warning about failed queries; empty if there are none."""
+        """Warning about failed queries; empty without any."""
         counts = ", ".join(
             f"{one['failed']} of {one['queries']} queries of {one['provider']} "
             f"on {one['benchmark']}"
@@ -136,21 +134,9 @@ def set_baseline(
 # Differences between a run and a baseline.
 
 
-def compare_with_baseline(run: str, baseline: str) -> tuple[RunRecord, list[Verdict]]:
-    """Judge a run as if no metric of the baseline may drop; return its record and verdicts.
-
-    A metric or provider that only one of the two has is inconclusive; a failed provider fails.
-    """
-    record = find_record(run)
-    kept = find_other_baseline(baseline, record.id, record.created)
-    rules = _drop_rules(metrics_of_run(record), kept, record.id)
-    gate = Gate(baseline=kept.run).model_copy(update={"rules": rules})
-    return record, [*judge(gate, record, kept, wanted=False), *judge_unshared(record, kept)]
-
-
 def forbid_drops(gate: Gate, metrics: Metrics, baseline: Baseline) -> Gate:
     """Return the gate with a rule that no metric in both may drop."""
-    return gate.model_copy(update={"rules": [*gate.rules, *_drop_rules(metrics, baseline)]})
+    return gate.model_copy(update={"rules": [*gate.rules, *drop_rules(metrics, baseline)]})
 
 
 def metrics_of_run(run: RunRecord) -> Metrics:
@@ -173,7 +159,7 @@ def _metrics_of(provider: ProviderRecord) -> Collection[str] | None:
     return {name for table in tables if table is not None for name in table.metrics}
 
 
-def _drop_rules(metrics: Metrics, kept: Baseline, run: str = "the run") -> list[Rule]:
+def drop_rules(metrics: Metrics, kept: Baseline, run: str = "the run") -> list[Rule]:
     """Return a rule for every metric of a provider that run and baseline share."""
     rules = [
         rule

@@ -22,7 +22,7 @@ from berryeval.workflows.history import Remembered, choose_store, remember
 from berryeval.workflows.plan import DEFAULT_METRICS, Patience, Plan, ProviderSpec
 from berryeval.workflows.provider_run import ProviderRunner, ProviderTask, SilentListener
 from berryeval.workflows.recording import Passages
-from berryeval.workflows.run_folder import choose_folder, new_folder
+from berryeval.workflows.run_folder import choose_folder, config_hash, new_folder
 from berryeval.workflows.run_result import BenchmarkResult
 from berryeval.workflows.selection import (
     check_property,
@@ -81,6 +81,16 @@ class Evaluation:
     def note(self) -> str:
         """Explanation of all verdicts."""
         return drop_note(self.plan.gate)
+
+    @property
+    def first_plan(self) -> Plan:
+        """The plan with the thresholds that the run was started with."""
+        return self.folder.with_first_thresholds(self.plan)
+
+    @property
+    def config_hash(self) -> str:
+        """Hash of the plan that the run was started with."""
+        return config_hash(self.first_plan)
 
     @property
     def providers(self) -> list[tuple[BenchmarkResult, ProviderResult]]:

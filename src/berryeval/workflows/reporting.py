@@ -129,6 +129,12 @@ class Exported:
     text: str = ""
     problem: str = ""
 
+    def to_json(self) -> list[dict[str, str | None]]:
+        """Return its files, or its problem, for JSON."""
+        if self.problem:
+            return [{"format": self.format, "path": None, "problem": self.problem}]
+        return [{"format": self.format, "path": str(path)} for path in self.paths]
+
 
 def export_report(report: Report, formats: Iterable[str], folder: Path) -> list[Exported]:
     """Write a report in several formats: into the folder, or where a format has its own place.

@@ -211,7 +211,7 @@ def all_scores(record: ProviderRecord) -> Scores:
 
 
 def _shared_metrics(candidates: Sequence[Candidate]) -> list[str] | None:
-    """Return the metrics that all runs were asked for; None, for any, if there are none."""
+    """Return the metrics that all runs were asked for; None, for any, without common ones."""
     tables = [one.record.scores for one in candidates if one.record.scores is not None]
     names = [name for name in tables[0].metrics if all(name in t.metrics for t in tables)]
     return names or None
@@ -324,7 +324,7 @@ class Side(NamedTuple):
         return cls(candidate, scores, answers)
 
     def answer(self, query: str) -> AnswerRecord:
-        """Return the answer to a query, "missing" if there is none."""
+        """Return the answer to a query, "missing" without one."""
         return self.answers.get(query, AnswerRecord(query, "missing"))
 
     def name_hit(self, hit: HitRecord) -> str:

@@ -106,7 +106,7 @@ class _KnownRuns(NamedTuple):
     Attributes:
         moments: Finished runs, with a folder or in the store.
         unfinished: Runs with a folder and no record.
-        place: Store, or None if there is none that can be read.
+        place: Store, or None without a readable one.
         shown: Name of the store for messages.
     """
 

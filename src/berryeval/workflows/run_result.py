@@ -101,7 +101,7 @@ class BenchmarkResult:
 
     @property
     def whole_run(self) -> RunRecord:
-        """Record of the whole run; an error if there is none."""
+        """Record of the whole run; an error without one."""
         if self.run is None:
             msg = "this result has no record of a run; use a result of run_benchmark"
             raise ConfigurationError(msg)

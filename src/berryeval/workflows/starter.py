@@ -85,6 +85,7 @@ class Written:
 
     files: tuple[Path, ...]
     has_examples: bool
+    questions: str = QUESTIONS
 
 
 def write_starting_files(corpus: Path | None, *, force: bool = False) -> Written:

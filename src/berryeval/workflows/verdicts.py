@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, create_model
 
@@ -27,7 +28,9 @@ from berryeval.gates import (
     select_queries,
     self_check,
 )
+from berryeval.runs import RunRecord
 from berryeval.workflows.baselines import (
+    drop_rules,
     find_baseline,
     find_other_baseline,
     forbid_drops,
@@ -38,21 +41,23 @@ from berryeval.workflows.baselines import (
 from berryeval.workflows.config import ConfigFile, check_model, config_path
 from berryeval.workflows.plan import Plan, Thresholds
 from berryeval.workflows.run_finder import find_run
+from berryeval.workflows.run_result import BenchmarkResult
 from berryeval.workflows.settings import limit_rules, move_gate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from berryeval._internal.files import PathLike
     from berryeval.benchmarks import Benchmark
     from berryeval.data import Query
     from berryeval.gates import Rule, Verdict
-    from berryeval.runs import RunRecord
     from berryeval.workflows.config import KeyPath
     from berryeval.workflows.run_folder import RunFolder
 
 
 NO_RULE: Final = "no rule about drops: any significant drop fails"
+Rules: TypeAlias = "Gate | Mapping[str, float] | Sequence[Rule | Mapping[str, Any]] | str | Path"
+_BASELINE: Final = "with check(..., baseline=FILE), or as `baseline` of the gate in berryeval.yaml"
 log = logging.getLogger("berryeval")
 
 
@@ -203,6 +208,10 @@ class JudgedRun:
     passed: bool
     self_check: SelfCheck | None = None
 
+    def find_failing(self, *, strict: bool = False) -> list[Verdict]:
+        """Return the verdicts that fail the gate."""
+        return find_failing(self.verdicts, strict=strict)
+
 
 def judge_run(
     run: str,
@@ -244,6 +253,72 @@ def judge_run(
         has_passed(verdicts, strict=strict),
         _check_gate_itself(gate, record, strict=strict) if self_check else None,
     )
+
+
+def judge_result(
+    result: RunRecord | BenchmarkResult | str | Path,
+    rules: Rules | None = None,
+    *,
+    baseline: str | None = None,
+    strict: bool = False,
+) -> JudgedRun:
+    """Judge a result for a quality test.
+
+    Args:
+        result: Result of `run_benchmark`, record of a run, or its name or folder.
+        rules: Gate; lowest values by metric; rules as in berryeval.yaml; or a configuration file,
+            by default ./berryeval.yaml.
+        baseline: Baseline in place of that of the rules.
+        strict: Fail where a rule is inconclusive.
+    """
+    record = _as_record(result)
+    gate = replace_baseline(_build_gate(rules), baseline, "baseline")
+    if not gate.rules and not gate.baseline:
+        msg = (
+            'there are no rules to check; give some, as {"nDCG@10": 0.8}, or a baseline= that '
+            "no metric may drop below"
+        )
+        raise ConfigurationError(msg)
+    needs_baseline(gate, _BASELINE)
+    verdicts = judge_record(gate, record)
+    passed = has_passed(verdicts, strict=strict)
+    return JudgedRun(record, Path(), verdicts, drop_note(gate), passed)
+
+
+def _as_record(result: Any) -> RunRecord:
+    if isinstance(result, RunRecord):
+        return result
+    if isinstance(result, str | Path):
+        return find_run(str(result)).record
+    if isinstance(result, BenchmarkResult) and result.run is not None:
+        return result.run
+    msg = f"expected a result of evaluation.run, or a run, found {type(result).__name__}"
+    raise ConfigurationError(msg)
+
+
+def _build_gate(rules: Rules | None) -> Gate:
+    if isinstance(rules, Gate):
+        return rules
+    if rules is None or isinstance(rules, str | Path):
+        return read_gate(rules)
+    if isinstance(rules, Mapping):
+        return add_limits(Gate(), rules, {})
+    data = [dict(one) if isinstance(one, Mapping) else one for one in rules]
+    gate: Gate = check_model(Gate, {"rules": data}, None)
+    return gate
+
+
+def compare_with_baseline(run: str, baseline: str, *, strict: bool = False) -> JudgedRun:
+    """Judge a run as if no metric of the baseline may drop.
+
+    A metric or provider that only one of the two has is inconclusive; a failed provider fails.
+    """
+    record = find_run(run).record
+    kept = find_other_baseline(baseline, record.id, record.created)
+    rules = drop_rules(metrics_of_run(record), kept, record.id)
+    gate = Gate(baseline=kept.run).model_copy(update={"rules": rules})
+    verdicts = [*judge(gate, record, kept, wanted=False), *judge_unshared(record, kept)]
+    return JudgedRun(record, Path(), verdicts, "", has_passed(verdicts, strict=strict))
 
 
 def _check_gate_itself(gate: Gate, run: RunRecord, *, strict: bool) -> SelfCheck:
