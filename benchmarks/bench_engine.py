@@ -239,12 +239,12 @@ def write_document(sections: list[str]) -> None:
     others = marked_parts(DOCUMENT.read_text(encoding="utf-8")) if DOCUMENT.exists() else []
     introduction = (
         "# Benchmarks\n\n"
-        "Written by `make bench`; times are those of one machine, the ratios are what to read.\n"
-        f"Made with BerryEval {berryeval.__version__}, Python {platform.python_version()}, "
+        "Written by `make bench`. Times are from one machine; compare the ratios.\n"
+        f"Versions: BerryEval {berryeval.__version__}, Python {platform.python_version()}, "
         f"{os.cpu_count()} processors.\n\n"
-        "From files every tool is a process of its own: interpreter, imports, reading and scoring\n"
-        "are in the time (ranx with its compiled code already cached). All must agree on the mean\n"
-        "average precision before they are timed.\n\n"
+        "From files, every tool runs in its own process: the time includes interpreter start,\n"
+        "imports, reading and scoring (with the compiled code of ranx cached). All tools must\n"
+        "agree on the mean average precision before they are timed.\n\n"
     )
     DOCUMENT.write_text(introduction + "\n".join([*sections, *others]), encoding="utf-8")
 

@@ -162,8 +162,9 @@ COLUMNS = (
     "holds",
 )  # fmt: skip
 WORDS = (
-    "asking, reading, recording: per query; work: of asking, what the processors did; recording: "
-    "reading, judging, scoring and writing the record; holds: more, at most, until it is written"
+    "asking, reading and recording are times per query; work is the processor time of asking; "
+    "recording includes reading, judging, scoring and writing the record; holds is the peak of "
+    "additional memory until the record is written"
 )
 
 
@@ -216,9 +217,9 @@ def write_section(rows: Sequence[Sequence[str]], concurrency: int) -> None:
     lines = [
         f"{HEADING}, {concurrency} at once",
         "",
-        f"Each row is a process of its own; {WORDS}.",
-        f"The load was {os.getloadavg()[0]:.0f} on {os.cpu_count()} processors; where it is",
-        "more than there are processors, `work` is what to read.",
+        f"Each row is a separate process: {WORDS}.",
+        f"The load was {os.getloadavg()[0]:.0f} on {os.cpu_count()} processors; if the load",
+        "exceeds the number of processors, compare `work`.",
     ]
     lines += ["", f"| {' | '.join(COLUMNS)} |"]
     lines += ["| --- |" + " --- |" * (len(COLUMNS) - 1)]

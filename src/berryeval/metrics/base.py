@@ -16,6 +16,7 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar
 
 from berryeval.errors import MetricError
+from berryeval.metrics.ranges import WITHIN_ONE
 
 if TYPE_CHECKING:
     from berryeval.data import JudgedRanking, SpanRanking, SubtopicRanking
@@ -326,7 +327,7 @@ def metric(  # noqa: PLR0913 - the fields of a definition
     name: str,
     *,
     text: str,
-    within: Within = (0.0, 1.0),
+    within: Within = WITHIN_ONE,
     aliases: Sequence[str] | Mapping[str, Mapping[str, Any]] = (),
     peers: Mapping[str, str] | None = None,
     aggregate: Aggregate = "mean",
@@ -338,19 +339,10 @@ def metric(  # noqa: PLR0913 - the fields of a definition
 ) -> Callable[[F], F]:
     """Declare a reference function as the metric `name`, in its attribute `definition`.
 
-    Args:
-        name: Canonical name.
-        text: Formula in one line.
-        within: Range of the aggregated value, or a function from the parameters to it.
-        aliases: Other names; a mapping gives each the parameters it implies.
-        peers: Names of the metric in other tools.
-        aggregate: Aggregation of the values of the queries.
-        native: Whether the native core implements the metric; by default, if it is of rankings.
-        condensable: Whether the metric takes `judged_only`.
-        kind: Argument of the function.
-        suffix: Parser of the text behind a name, with its separator, into the parameters of each
-            metric it names; a ValueError rejects the text.
-        better: Which values are better: higher, lower or neither.
+    The arguments are attributes of `Definition`. By default the native core implements the metric
+    if it is of rankings. `condensable` is whether the metric takes `judged_only`; `suffix` parses
+    the text behind a name, with its separator, into the parameters of each metric it names, and
+    raises a ValueError to reject the text.
     """
     named = aliases if isinstance(aliases, Mapping) else {alias: {} for alias in aliases}
 

@@ -48,6 +48,27 @@ class Conventions:
         return metric.definition(**chosen)
 
 
+@dataclass(frozen=True)
+class RequestedMetrics:
+    """The metrics of one evaluation.
+
+    Attributes:
+        conventions: Conventions of the evaluation.
+        metrics: Distinct metrics in the order of the request.
+        names: Canonical names of the metrics.
+        aggregates: Aggregations of the metrics.
+        spellings: Canonical name of each text that requested a single metric.
+        specs: Descriptions for native code; None for a metric that only Python computes.
+    """
+
+    conventions: Conventions
+    metrics: list[Metric]
+    names: tuple[str, ...]
+    aggregates: tuple[str, ...]
+    spellings: dict[str, str]
+    specs: list[NativeSpec | None]
+
+
 _TREC_9 = RankingRule(single_precision=True)
 _TREC_9_DEFAULTS = {"IPrec": {"rounding": "ceil0.9"}, "AvgIPrec": {"rounding": "ceil0.9"}}
 
@@ -97,27 +118,6 @@ def find_profile(profile: str | Conventions) -> Conventions:
     except KeyError:
         msg = f"unknown profile {profile!r}; {suggest(str(profile), PROFILES)}"
         raise ConfigurationError(msg) from None
-
-
-@dataclass(frozen=True)
-class RequestedMetrics:
-    """The metrics of one evaluation.
-
-    Attributes:
-        conventions: Conventions of the evaluation.
-        metrics: Distinct metrics in the order of the request.
-        names: Canonical names of the metrics.
-        aggregates: Aggregations of the metrics.
-        spellings: Canonical name of each text that requested a single metric.
-        specs: Descriptions for native code; None for a metric that only Python computes.
-    """
-
-    conventions: Conventions
-    metrics: list[Metric]
-    names: tuple[str, ...]
-    aggregates: tuple[str, ...]
-    spellings: dict[str, str]
-    specs: list[NativeSpec | None]
 
 
 def request_metrics(
