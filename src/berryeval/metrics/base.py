@@ -331,7 +331,7 @@ def metric(  # noqa: PLR0913 - the fields of a definition
     aliases: Sequence[str] | Mapping[str, Mapping[str, Any]] = (),
     peers: Mapping[str, str] | None = None,
     aggregate: Aggregate = "mean",
-    native: bool | None = None,
+    native: bool = False,
     condensable: bool = True,
     kind: Kind = "ranking",
     suffix: Suffix | None = None,
@@ -339,10 +339,9 @@ def metric(  # noqa: PLR0913 - the fields of a definition
 ) -> Callable[[F], F]:
     """Declare a reference function as the metric `name`, in its attribute `definition`.
 
-    The arguments are attributes of `Definition`. By default the native core implements the metric
-    if it is of rankings. `condensable` is whether the metric takes `judged_only`; `suffix` parses
-    the text behind a name, with its separator, into the parameters of each metric it names, and
-    raises a ValueError to reject the text.
+    The arguments are attributes of `Definition`. `condensable` is whether the metric takes
+    `judged_only`; `suffix` parses the text behind a name, with its separator, into the parameters
+    of each metric it names, and raises a ValueError to reject the text.
     """
     named = aliases if isinstance(aliases, Mapping) else {alias: {} for alias in aliases}
 
@@ -362,7 +361,7 @@ def metric(  # noqa: PLR0913 - the fields of a definition
             text,
             peers or {},
             aggregate,
-            kind == "ranking" if native is None else native,
+            native,
             within,
             kind,
             suffix,

@@ -125,7 +125,6 @@ def register(
             within=within,
             aliases=tuple(aliases),
             aggregate=aggregate,
-            native=False,
             kind=kind,
             better=better,
         )(formula)
