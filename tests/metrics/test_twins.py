@@ -55,7 +55,7 @@ def by_native(
     counts = np.zeros((len(qrels), 4), dtype=np.int64)
     tables = (Qrels.from_dict(qrels).table, Run.from_dict(run).table)
     duplicate = native.evaluate(
-        *map(engine._arrays, tables), matches, list(map(native_spec, metrics)),
+        *(table.arrays for table in tables), matches, list(map(native_spec, metrics)),
         rule.ties, rule.single_precision, rule.depth or 0, values, counts, 1,
     )  # fmt: skip
     assert duplicate is None
@@ -96,7 +96,7 @@ def test_unknown_parameters_and_words_are_rejected() -> None:
 
 def scored_by_native(spec: object) -> None:
     """Score one query with a native spec."""
-    tables = [engine._arrays(Qrels.from_dict({"q": {"d": 1}}).table)] * 2
+    tables = [Qrels.from_dict({"q": {"d": 1}}).table.arrays] * 2
     native.evaluate(
         *tables, np.zeros(1, np.int64), [spec], TIES[0], False, 0,
         np.zeros((1, 1)), np.zeros((1, 4), np.int64), 1,

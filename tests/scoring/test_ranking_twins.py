@@ -45,9 +45,9 @@ def test_the_native_ranking_follows_the_rule(
         specs = [native_spec(metric) for metric in metrics]
         ours = np.zeros((len(metrics), 1))
         counts = np.zeros((1, 4), dtype=np.int64)
-        arrays = (*engine._arrays(results.table)[:4], distinct)
+        arrays = (*results.table.arrays[:4], distinct)
         native.evaluate(
-            engine._arrays(qrels.table), arrays, matches, specs,
+            qrels.table.arrays, arrays, matches, specs,
             rule.ties, rule.single_precision, rule.depth or 0, ours, counts, 1,
         )  # fmt: skip
         theirs, other_counts = np.zeros_like(ours), np.zeros_like(counts)
