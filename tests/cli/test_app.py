@@ -1,4 +1,4 @@
-"""The command line: what it prints, and which exit code each kind of end has."""
+"""The command line: output and exit codes."""
 
 from __future__ import annotations
 
@@ -37,8 +37,7 @@ def berryeval_command(
     )  # fmt: skip
 
 
-def test_version_as_text(capsys: pytest.CaptureFixture[str]) -> None:
-    """Version, backend, Python, NumPy and platform, a line each."""
+def test_version_prints_versions_and_backend(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(build_app(), ["version"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == f"berryeval {berryeval.__version__}"
@@ -50,8 +49,7 @@ def test_version_as_text(capsys: pytest.CaptureFixture[str]) -> None:
     ]
 
 
-def test_version_as_json(capsys: pytest.CaptureFixture[str]) -> None:
-    """`--json` prints one envelope with a schema version."""
+def test_version_prints_one_json_envelope(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(build_app(), ["version", "--json"]) == 0
     envelope = json.loads(capsys.readouterr().out)
     assert envelope["schema_version"] == 1
@@ -63,7 +61,6 @@ def test_version_as_json(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_version_says_why_it_is_not_native(clean_environment: dict[str, str]) -> None:
-    """A Python backend is visible, with its reason."""
     done = berryeval_command("version", env={**clean_environment, "BERRYEVAL_BACKEND": "python"})
     assert done.returncode == 0
     assert "backend   python (not native: BERRYEVAL_BACKEND=python)" in done.stdout
@@ -73,7 +70,6 @@ def test_version_says_why_it_is_not_native(clean_environment: dict[str, str]) ->
 def test_a_bad_setting_is_one_line_and_exit_2(
     variable: str, clean_environment: dict[str, str]
 ) -> None:
-    """A wrong environment variable gives no traceback."""
     done = berryeval_command("version", env={**clean_environment, variable: "quantum"})
     assert done.returncode == 2
     assert done.stdout == ""
@@ -93,7 +89,6 @@ def test_a_bad_setting_is_one_line_and_exit_2(
 def test_wrong_usage_is_exit_2(
     arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A mistyped command line is answered in one line on stderr, with what to do next."""
     assert run(build_app(), arguments) == 2
     printed = capsys.readouterr()
     assert printed.out == ""
@@ -134,7 +129,6 @@ def failing_app(error: BaseException, *, flag: bool = False) -> App:
 def test_errors_become_exit_codes(
     error: BaseException, code: int, message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Whatever a command raises ends in one line and the code of its kind."""
     assert run(failing_app(error), ["fail"]) == code
     assert capsys.readouterr().err == message
 
@@ -150,10 +144,9 @@ def test_errors_become_exit_codes(
         (KeyboardInterrupt("bad value"), 130, "interrupted"),
     ],
 )
-def test_with_json_errors_are_an_envelope_too(
+def test_json_errors_have_an_envelope(
     error: BaseException, code: int, kind: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """On stdout, with the kind and the message of the line on stderr; the code is the same."""
     app = failing_app(error, flag=True)
     assert run(app, ["fail", "--json"]) == code
     out, err = capsys.readouterr()
@@ -175,10 +168,9 @@ def test_with_json_errors_are_an_envelope_too(
         (["verson", "--json"], ""),
     ],
 )
-def test_wrong_usage_is_an_envelope_too(
+def test_json_usage_errors_have_an_envelope(
     arguments: list[str], command: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """With the name of the command as its other envelopes have it."""
     assert run(build_app(), arguments) == 2
     envelope = json.loads(capsys.readouterr().out)
     assert (envelope["command"], envelope["error"]["kind"]) == (command, "usage")
@@ -188,7 +180,6 @@ def test_wrong_usage_is_an_envelope_too(
 def test_debug_shows_the_traceback(
     arguments: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """`--debug`, anywhere, adds the traceback and changes nothing else."""
     assert run(failing_app(RuntimeError("broken")), arguments) == 3
     printed = capsys.readouterr().err
     assert printed.startswith("Traceback (most recent call last):")
@@ -197,7 +188,6 @@ def test_debug_shows_the_traceback(
 
 
 def test_debug_after_the_end_of_options_is_an_argument() -> None:
-    """Behind `--` everything belongs to the command."""
     app = App(name="berryeval")
     seen: list[str] = []
     app.command(lambda *names: seen.extend(names), name="echo")
@@ -219,42 +209,38 @@ def test_debug_after_the_end_of_options_is_an_argument() -> None:
         ("nope 2>&-", 2, ""),
     ],
 )
-def test_closed_and_full_outputs(redirection: str, code: int, said: str) -> None:
-    """Streams that cannot be written to change neither the exit code nor the other stream."""
+def test_a_closed_or_full_output_keeps_the_exit_code(
+    redirection: str, code: int, said: str
+) -> None:
     script = f"{sys.executable} -m berryeval {redirection}"
     done = subprocess.run(["/bin/sh", "-c", script], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (code, "", said)
 
 
 def test_an_exit_code_is_passed_on() -> None:
-    """A command that returns an int sets the exit code."""
     app = App(name="berryeval")
     app.command(lambda: 1, name="gate")
     assert run(app, ["gate"]) == 1
 
 
 def test_help_lists_commands_and_exit_codes(capsys: pytest.CaptureFixture[str]) -> None:
-    """`--help` says what there is and what the exit codes mean."""
     assert run(build_app(), ["--help"]) == 0
     printed = capsys.readouterr().out
     assert "version" in printed
     assert "Exit codes: 0 passed, 1 quality failed, 2 wrong usage or configuration" in printed
 
 
-def test_no_arguments_show_the_help(capsys: pytest.CaptureFixture[str]) -> None:
-    """The bare command helps."""
+def test_a_bare_command_shows_the_help(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(build_app(), []) == 0
     assert capsys.readouterr().out.startswith("Usage: berryeval COMMAND")
 
 
-def test_version_flag(capsys: pytest.CaptureFixture[str]) -> None:
-    """`--version` prints the number alone."""
+def test_the_version_flag_prints_the_number_alone(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(build_app(), ["--version"]) == 0
     assert capsys.readouterr().out == f"{berryeval.__version__}\n"
 
 
 def test_help_does_not_import_numpy() -> None:
-    """Help is fast because it imports nothing heavy."""
     script = (
         "import sys; from berryeval.cli.app import build_app, run; run(build_app(), ['--help']); "
         "sys.exit('numpy' in sys.modules)"
@@ -272,7 +258,6 @@ def test_help_does_not_import_numpy() -> None:
     ],
 )
 def test_a_command_imports_only_what_it_needs(module: str, unneeded: list[str]) -> None:
-    """To look at past runs takes nothing of what it takes to make one."""
     script = (
         f"import sys, berryeval.{module}; "
         f"print(*(name for name in {unneeded!r} if name in sys.modules))"
@@ -283,8 +268,7 @@ def test_a_command_imports_only_what_it_needs(module: str, unneeded: list[str]) 
 
 @pytest.mark.skipif(os.name == "nt", reason="there are no POSIX pipes to break")
 @pytest.mark.parametrize("arguments", ["version", "list metrics", "list metrics --json"])
-def test_a_reader_that_leaves_is_no_error(arguments: str, tmp_path: Path) -> None:
-    """`berryeval … | head` ends quietly."""
+def test_a_closed_pipe_is_not_an_error(arguments: str, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "berryeval", *arguments.split()]
     reader, writer = os.pipe()
     os.close(reader)

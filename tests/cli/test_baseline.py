@@ -23,7 +23,6 @@ def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_set_writes_a_file_to_commit(capsys: pytest.CaptureFixture[str]) -> None:
-    """A line per metric, the same bytes each time, and it says what is in it."""
     assert run(build_app(), ["baseline", "set", "before.json"]) == 0
     assert capsys.readouterr().out == f"baseline written to {FILE}: bm25 on drinks\n"
     first = Path(FILE).read_bytes()
@@ -36,7 +35,6 @@ def test_set_writes_a_file_to_commit(capsys: pytest.CaptureFixture[str]) -> None
 
 
 def test_names_of_a_record_cannot_steer_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
-    """A record may come from anybody: its control characters are shown, not sent."""
     record = run_of({"nDCG@10": [0.5, 0.7]}, name="foreign", outcomes={"ok": 1, "error": 1})
     (part,) = record.benchmarks
     names = ("\x1b[2Jbm25", "\x1b]0;dense\x07")
@@ -50,7 +48,6 @@ def test_names_of_a_record_cannot_steer_the_terminal(capsys: pytest.CaptureFixtu
 
 
 def test_a_run_without_scores_overwrites_no_baseline(capsys: pytest.CaptureFixture[str]) -> None:
-    """It would hold nothing, and every later run would pass or fail by it."""
     assert run(build_app(), ["baseline", "set", "before.json"]) == 0
     kept = Path(FILE).read_bytes()
     assert run(build_app(), ["baseline", "set", "failed.json"]) == 2
@@ -62,7 +59,6 @@ def test_a_run_without_scores_overwrites_no_baseline(capsys: pytest.CaptureFixtu
 def test_a_file_that_cannot_be_written_is_named(
     place: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A folder, or a path through a file."""
     Path("folder").mkdir()
     Path("taken").write_text("", encoding="utf-8")
     assert run(build_app(), ["baseline", "set", "before.json", "--output", place]) == 2
@@ -72,8 +68,7 @@ def test_a_file_that_cannot_be_written_is_named(
     assert not shown.out
 
 
-def test_show_has_the_values(capsys: pytest.CaptureFixture[str]) -> None:
-    """By benchmark, provider and metric."""
+def test_show_prints_the_values(capsys: pytest.CaptureFixture[str]) -> None:
     run(build_app(), ["baseline", "set", "before.json"])
     capsys.readouterr()
     assert run(build_app(), ["baseline", "show"]) == 0
@@ -88,8 +83,7 @@ def test_show_has_the_values(capsys: pytest.CaptureFixture[str]) -> None:
     assert lines[3].split()[4:] == [f"{part['values']['nDCG@10']:.4f}", "mean"]
 
 
-def test_show_has_sums_and_geometric_means(capsys: pytest.CaptureFixture[str]) -> None:
-    """As the metrics are made, also of a file that does not say how."""
+def test_show_prints_sums_and_geometric_means(capsys: pytest.CaptureFixture[str]) -> None:
     values = {"GMAP": [0.25, 1.0], "NumRelRet": [3.0, 4.0], "RR": [0.25, 1.0]}
     record = run_of(values)
     hows = ("geometric mean", "sum", "mean")
@@ -116,8 +110,7 @@ def test_show_has_sums_and_geometric_means(capsys: pytest.CaptureFixture[str]) -
         ]
 
 
-def test_diff_names_what_the_run_lacks(capsys: pytest.CaptureFixture[str]) -> None:
-    """Providers, benchmarks and metrics of the baseline; with --strict they fail."""
+def test_diff_names_items_missing_from_the_run(capsys: pytest.CaptureFixture[str]) -> None:
     before = run_of({"nDCG@10": [0.5, 0.6], "RR": [0.5, 1.0]}, name="whole")
     (part,) = before.benchmarks
     dense = replace(part.providers[0], name="dense")
@@ -134,8 +127,7 @@ def test_diff_names_what_the_run_lacks(capsys: pytest.CaptureFixture[str]) -> No
     assert outcome_of(capsys, *asked, "--strict").endswith("exit code 1\n")
 
 
-def test_diff_looks_where_the_gate_looks(capsys: pytest.CaptureFixture[str]) -> None:
-    """A metric that nobody asked for, and that every run has all the same, is there."""
+def test_diff_finds_runs_like_the_gate(capsys: pytest.CaptureFixture[str]) -> None:
     asked = run_of({"nDCG@10": [0.5, 0.6]}, name="asked")
     (part,) = asked.benchmarks
     (bm25,) = run_of({"RR": [0.5, 1.0]}).benchmarks[0].providers
@@ -148,8 +140,7 @@ def test_diff_looks_where_the_gate_looks(capsys: pytest.CaptureFixture[str]) -> 
 
 
 @pytest.mark.parametrize("text", ["mean value", 3])
-def test_an_unknown_aggregate_is_refused(text: object, capsys: pytest.CaptureFixture[str]) -> None:
-    """With its place."""
+def test_an_unknown_aggregate_is_rejected(text: object, capsys: pytest.CaptureFixture[str]) -> None:
     run(build_app(), ["baseline", "set", "before.json"])
     data = json.loads(Path(FILE).read_text(encoding="utf-8"))
     data["parts"][0]["aggregates"] = {"RR": text}
@@ -158,8 +149,7 @@ def test_an_unknown_aggregate_is_refused(text: object, capsys: pytest.CaptureFix
     assert f"{FILE}.parts[0].aggregates['RR']: expected" in capsys.readouterr().err
 
 
-def test_a_part_that_is_there_twice_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    """Else one of the two would count."""
+def test_a_repeated_part_is_rejected(capsys: pytest.CaptureFixture[str]) -> None:
     run(build_app(), ["baseline", "set", "before.json"])
     data = json.loads(Path(FILE).read_text(encoding="utf-8"))
     data["parts"] *= 2
@@ -189,14 +179,13 @@ def test_a_part_that_is_there_twice_is_refused(capsys: pytest.CaptureFixture[str
         ("empty", False, 2, "share no provider, benchmark and metric"),
     ],
 )
-def test_diff_tells_what_changed(
+def test_diff_prints_the_changes(
     name: str,
     strict: bool,
     code: int,
     word: str,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Every metric of both, with the exit code of a gate that allows no drop."""
     run(build_app(), ["baseline", "set", "before.json"])
     flags = ["--strict"] if strict else []
     found = outcome_of(capsys, "baseline", "diff", f"{name}.json", *flags)
@@ -208,15 +197,13 @@ def test_diff_tells_what_changed(
     "command", ["baseline diff two-lost.json", "gate two-lost.json --max-drop RR=0"]
 )
 def test_a_new_provider_that_failed_fails(command: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """In a diff as in a gate: it is not only new."""
     found = outcome_of(capsys, *f"{command} --baseline before.json".split())
     assert "hybrid on drinks\n  FAIL  " in found
     assert "has no scores: the server went away" in found
     assert found.endswith("exit code 1\n")
 
 
-def test_diff_as_json(capsys: pytest.CaptureFixture[str]) -> None:
-    """The verdicts, and whether they let pass."""
+def test_diff_prints_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(build_app(), ["baseline", "diff", "worse.json", "--baseline", "before.json",
                              "--json"]) == 1  # fmt: skip
     data = json.loads(capsys.readouterr().out)["data"]
@@ -229,7 +216,6 @@ def test_diff_as_json(capsys: pytest.CaptureFixture[str]) -> None:
 def test_failed_queries_make_no_baseline_unless_allowed(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """They score 0, and would hide later drops: refused with how many; else warned of."""
     assert run(build_app(), ["baseline", "set", "errors.json"]) == 2
     refused = capsys.readouterr().err
     words = (
@@ -248,10 +234,9 @@ def test_failed_queries_make_no_baseline_unless_allowed(
     ]
 
 
-def test_diff_compares_metrics_that_nobody_registered_here(
+def test_diff_compares_unregistered_metrics(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Their values are in the files; where the run has none, that is said."""
     for name, values in {"a": [0.5, 0.6], "b": [0.5, 0.6]}.items():
         run_file = run_of({"TheirOwn": values}, name=name)
         Path(f"{name}.json").write_text(run_file.dumps(), encoding="utf-8")
@@ -267,8 +252,7 @@ def test_diff_compares_metrics_that_nobody_registered_here(
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"schema_version": 9, "parts": []}', "{}"])
-def test_a_broken_file_is_refused(text: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """With its name and what was expected, and no traceback."""
+def test_a_broken_file_is_rejected(text: str, capsys: pytest.CaptureFixture[str]) -> None:
     Path("broken.json").write_text(text, encoding="utf-8")
     assert run(build_app(), ["baseline", "show", "broken.json"]) == 2
     shown = capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""`berryeval validate` and `berryeval inspect`: their texts, their JSON, their exit codes."""
+"""`berryeval validate` and `berryeval inspect`: text, JSON and exit codes."""
 
 from __future__ import annotations
 
@@ -47,14 +47,12 @@ def data_of(capsys: pytest.CaptureFixture[str], command: str) -> dict[str, Any]:
     return found
 
 
-def test_validate_shows_what_is_wrong(capsys: pytest.CaptureFixture[str]) -> None:
-    """Every fault by severity, with its place, what it is, and what to do; exit code 1."""
+def test_validate_lists_the_faults(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(build_app(), ["validate", "faulty"]) == 1
     assert printed(capsys) == (DATA / "validate-faulty.txt").read_text(encoding="utf-8")
 
 
-def test_validate_passes_what_is_good(capsys: pytest.CaptureFixture[str]) -> None:
-    """Without errors the exit code is 0."""
+def test_validate_passes_a_good_benchmark(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(build_app(), ["validate", "good"]) == 0
     assert printed(capsys) == (
         "good: 1 document, 1 query, 1 judgment\n\n"
@@ -67,7 +65,6 @@ def test_validate_passes_what_is_good(capsys: pytest.CaptureFixture[str]) -> Non
 
 
 def test_validate_shows_the_first_of_many(capsys: pytest.CaptureFixture[str]) -> None:
-    """Five findings of a kind, or all of them if asked."""
     lines = [
         json.dumps({**JUDGMENTS[0], "target": {"document": f"gone {place}"}}) for place in range(12)
     ]
@@ -83,8 +80,7 @@ def test_validate_shows_the_first_of_many(capsys: pytest.CaptureFixture[str]) ->
     assert "--all" not in text
 
 
-def test_validate_as_json(capsys: pytest.CaptureFixture[str]) -> None:
-    """Counts, every finding, and the summary; the same exit code."""
+def test_validate_prints_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(build_app(), ["validate", "faulty", "--json"]) == 1
     data = data_of(capsys, "validate")
     assert data["benchmark"] == "faulty"
@@ -100,15 +96,13 @@ def test_validate_as_json(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_inspect_shows_a_summary_and_an_example(capsys: pytest.CaptureFixture[str]) -> None:
-    """Sizes, distributions, the content hash, and a query with the texts of its targets."""
     assert run(build_app(), ["inspect", "faulty", "--query", "q3"]) == 0
     assert printed(capsys) == (DATA / "inspect-faulty.txt").read_text(encoding="utf-8")
 
 
-def test_inspect_shows_what_the_benchmark_says_of_itself(
+def test_inspect_shows_version_description_and_thresholds(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Version, description and thresholds; numbers that are all equal are said once."""
     assert run(build_app(), ["inspect", "good"]) == 0
     text = printed(capsys)
     assert text.startswith("good 2\nOne fact.\n\ndocuments     1; 3 words per document\n")
@@ -116,8 +110,7 @@ def test_inspect_shows_what_the_benchmark_says_of_itself(
     assert text.endswith("\nquery q\n  What is tea?\n\n  grade 1: 'd'\n    Tea is hot.\n")
 
 
-def test_inspect_as_json(capsys: pytest.CaptureFixture[str]) -> None:
-    """The same facts in the envelope."""
+def test_inspect_prints_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(build_app(), ["inspect", "good", "--json"]) == 0
     data = data_of(capsys, "inspect")
     assert (data["name"], data["version"], data["thresholds"]) == ("good", "2", {"nDCG@10": 0.5})
@@ -147,10 +140,9 @@ def test_inspect_as_json(capsys: pytest.CaptureFixture[str]) -> None:
         (["validate", "rows.csv", "--options", "text=[a]"], "text of the loader csv must be a te"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_read(
+def test_unreadable_input_is_rejected(
     arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """One line on stderr and exit code 2."""
     Path("rows.csv").write_text("query_id,doc_id,grade\n1,d,1\n")
     Path("broken").mkdir()
     Path("broken/benchmark.json").write_text('{"name": "broken"}')
@@ -165,7 +157,6 @@ def test_what_cannot_be_read(
 
 
 def test_options_reach_the_loader(capsys: pytest.CaptureFixture[str]) -> None:
-    """With the corpus, and the column of the texts, that the command line names."""
     Path("docs").mkdir()
     Path("docs/d.md").write_text("Tea is hot.")
     Path("rows.csv").write_text("query_id,ask,doc_id,grade\n1,What is tea?,d,1\n")
@@ -178,7 +169,6 @@ def test_options_reach_the_loader(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_an_option_may_be_a_list(capsys: pytest.CaptureFixture[str]) -> None:
-    """In brackets; a text in its place is refused, not taken letter by letter."""
     Path("code/source").mkdir(parents=True)
     Path("code/source/a.py").write_text("x = 1\n")
     Path("code/source/b.c").write_text("int x;\n")
@@ -196,7 +186,6 @@ def test_an_option_may_be_a_list(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize("width", [60, 80, 140])
 @pytest.mark.parametrize("command", ["validate", "inspect"])
 def test_texts_fit_the_terminal(command: str, width: int) -> None:
-    """On a terminal lines are wrapped at words, and no word is lost."""
     environment = {**os.environ, "COLUMNS": str(width), "TERM": "xterm"}
     code, text = on_a_terminal(command, "faulty", **environment)
     assert code == (1 if command == "validate" else 0)

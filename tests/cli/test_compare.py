@@ -1,4 +1,4 @@
-"""`berryeval compare` prints what its golden files hold, and refuses what cannot be compared."""
+"""`berryeval compare`: output as in the golden files, and rejected input."""
 
 from __future__ import annotations
 
@@ -57,51 +57,43 @@ def rounded(text: str) -> str:
 
 
 @pytest.mark.parametrize("width", [80, 120])
-def test_better(width: int) -> None:
-    """A difference that is shown, on narrow and wide terminals."""
+def test_a_better_system_matches_the_golden_file(width: int) -> None:
     text = text_of(old(), run_of("new", {"bm25": mixed(*range(16))}), width=width)
     assert max(map(len, text.splitlines())) <= width
     check(f"better-{width}.txt", text)
 
 
-def test_worse() -> None:
-    """A regression has another mark and another word than a gain."""
+def test_a_worse_system_matches_the_golden_file() -> None:
     check("worse.txt", text_of(run_of("old", {"bm25": mixed(*range(16))}), run_of(
         "new", {"bm25": mixed(0, 1, 2, 3)})))  # fmt: skip
 
 
-def test_cannot_tell() -> None:
-    """What these queries could show, and how many would be needed."""
+def test_an_insignificant_difference_matches_the_golden_file() -> None:
     text = text_of(old(), run_of("new", {"bm25": mixed(*range(5, 11))}))
     assert "80 % power" in text
     check("cannot-tell.txt", text)
 
 
-def test_one_query() -> None:
-    """No p, no interval, and why."""
+def test_a_single_query_matches_the_golden_file() -> None:
     runs = run_of("old", {"bm25": [POOR]}), run_of("new", {"bm25": [BEST]})
     check("one-query.txt", text_of(*runs))
 
 
-def test_constant() -> None:
-    """Nothing differs."""
+def test_equal_systems_match_the_golden_file() -> None:
     check("constant.txt", text_of(old(), run_of("new", {"bm25": mixed(0, 1, 2, 3, 4)})))
 
 
-def test_every_query_moves_alike() -> None:
-    """The t test has nothing to say of differences that do not vary."""
+def test_a_constant_difference_matches_the_golden_file() -> None:
     runs = run_of("old", {"bm25": [POOR] * 8}), run_of("new", {"bm25": [BEST] * 8})
     check("constant-difference.txt", text_of(*runs, test="t", moved=1))
 
 
-def test_by_category() -> None:
-    """Each category with its own interval and p."""
+def test_groups_match_the_golden_file() -> None:
     new = run_of("new", {"bm25": mixed(0, 1, 2, 3, 4, 6, 8, 10, 12, 14)})
     check("by-category.txt", text_of(old(), new, by="category", moved=0))
 
 
-def test_several_systems() -> None:
-    """Corrected p-values stand beside the raw ones."""
+def test_several_systems_match_the_golden_file() -> None:
     systems = {"bm25": mixed(0, 1), "dense": mixed(*range(2, 9)), "hybrid": mixed(*range(15))}
     text = text_of(run_of("one", systems), width=80, moved=0)
     assert max(map(len, text.splitlines())) <= 80
@@ -110,7 +102,6 @@ def test_several_systems() -> None:
 
 @pytest.mark.parametrize("width", [40, 60, 80])
 def test_narrow_terminals_keep_the_names(width: int) -> None:
-    """Columns that tell less are left out first; every metric and group is there to be read."""
     systems = {"bm25": mixed(0, 1), "dense": mixed(*range(2, 9)), "hybrid": mixed(*range(15))}
     text = text_of(run_of("one", systems), width=width, moved=0, by="category")
     assert max(map(len, text.splitlines())) <= width
@@ -118,8 +109,7 @@ def test_narrow_terminals_keep_the_names(width: int) -> None:
         assert re.search(rf"^[+ ] {name} .*(\+0\.|delta)", text, re.MULTILINE), name
 
 
-def test_notes_of_rows_are_told() -> None:
-    """In the output and in Markdown, with whom they are about; groups were tested otherwise."""
+def test_notes_of_rows_are_printed() -> None:
     random = np.random.default_rng(3)
     tables = [
         scores_of(name, {"AP": {f"q{n:02}": float(random.random()) for n in range(45)}})
@@ -140,8 +130,7 @@ def test_notes_of_rows_are_told() -> None:
     assert words in markdown
 
 
-def test_not_comparable(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Both hashes, and the way out; with it, a warning."""
+def test_incomparable_runs_are_rejected(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     other = run_of("new", {"bm25": mixed(1)}, world=("drinks", "sha256:two"))
     first, second = save(old(), tmp_path), save(other, tmp_path)
     assert run(build_app(), ["compare", first, second]) == 2
@@ -150,8 +139,7 @@ def test_not_comparable(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert "warning: drinks is not the same in these runs" in capsys.readouterr().out
 
 
-def test_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Everything in full precision, in the envelope of all commands."""
+def test_compare_prints_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     first, second = save(old(), tmp_path), save(run_of("new", {"bm25": mixed(1)}), tmp_path)
     assert run(build_app(), ["compare", first, second, "-m", "RR,AP", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
@@ -163,8 +151,9 @@ def test_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize("ending", ["md", "tex", "json", "csv", "html"])
-def test_reports(tmp_path: Path, capsys: pytest.CaptureFixture[str], ending: str) -> None:
-    """Every format is written; the comparison is in it."""
+def test_compare_writes_reports(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], ending: str
+) -> None:
     first, second = save(old(), tmp_path), save(run_of("new", {"bm25": mixed(1)}), tmp_path)
     target = tmp_path / f"c.{ending}"
     assert run(build_app(), ["compare", first, second, "-o", str(target)]) == 0
@@ -176,8 +165,7 @@ def test_reports(tmp_path: Path, capsys: pytest.CaptureFixture[str], ending: str
         check(f"report.{ending}", text.replace(str(tmp_path), ""))
 
 
-def test_the_table_of_numbers(tmp_path: Path) -> None:
-    """A row per group, metric and pair, in full precision; what is not known is empty."""
+def test_the_csv_report_has_the_numbers(tmp_path: Path) -> None:
     report = be.compare_runs([old(), run_of("new", {"bm25": mixed(1)})], by="category")
     [path, *_] = be.write_report(report, tmp_path / "c.csv")
     assert path.name == "c-comparison.csv"
@@ -194,7 +182,6 @@ def test_the_table_of_numbers(tmp_path: Path) -> None:
 
 
 def test_the_page_shows_the_comparison() -> None:
-    """With the baseline that was asked for, the finding, and why queries moved; all escaped."""
     odd = "<b>&"
     report = be.compare_runs(
         run_of("one", {"bm25": mixed(), odd: mixed(*range(12))}), baseline="bm25", moved=1
@@ -206,14 +193,12 @@ def test_the_page_shows_the_comparison() -> None:
 
 
 def test_every_format_takes_a_comparison() -> None:
-    """None of the exporters stumbles over it."""
     report = be.compare_runs([old(), run_of("new", {"bm25": mixed(1)})], by="category")
     for name in EXPORTERS:
         assert EXPORTERS.get(name).files(report, "")
 
 
-def test_files_of_rankings(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """TREC files are compared by judgments, and explained."""
+def test_run_files_are_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "q.txt").write_text("".join(f"q{i} 0 a 1\n" for i in range(8)), encoding="utf-8")
     for name, docs in (("one.run", "xa"), ("two.run", "ax")):
         lines = [f"q{i} Q0 {d} 1 {9 - at} t\n" for i in range(8) for at, d in enumerate(docs)]
@@ -226,8 +211,9 @@ def test_files_of_rankings(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     assert "moved: a (grade 1, rank 2 → rank 1)" in out
 
 
-def test_a_file_of_rankings_with_nan(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The line is named; there is no p-value."""
+def test_a_run_file_with_nan_is_rejected(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "q.txt").write_text("q1 0 a 1\n", encoding="utf-8")
     (tmp_path / "one.run").write_text("q1 Q0 a 1 nan t\n", encoding="utf-8")
     (tmp_path / "two.run").write_text("q1 Q0 a 1 1 t\n", encoding="utf-8")
@@ -253,10 +239,9 @@ def test_a_file_of_rankings_with_nan(tmp_path: Path, capsys: pytest.CaptureFixtu
         (["{old}", "{new}", "--baseline", "nobody"], "the baseline 'nobody' is no system"),
     ],
 )
-def test_wrong_usage(
+def test_wrong_usage_is_rejected(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], said: str
 ) -> None:
-    """One line that says what is wrong, and the exit code of wrong usage."""
     first, second = save(old(), tmp_path), save(run_of("new", {"bm25": mixed(1)}), tmp_path)
     filled = [text.format(old=first, new=second) for text in arguments]
     assert run(build_app(), ["compare", *filled]) == 2

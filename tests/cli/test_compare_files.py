@@ -1,4 +1,4 @@
-"""`berryeval compare` of files of rankings: what a test found, and which answers are missing."""
+"""`berryeval compare` on run files: findings and missing answers."""
 
 from __future__ import annotations
 
@@ -53,8 +53,7 @@ def printed(folder: Path, capsys: pytest.CaptureFixture[str], *words: str) -> st
     return capsys.readouterr().out
 
 
-def test_wins_against_the_mean(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Neither is called better: mark, sentence, legend and JSON say the same."""
+def test_wins_can_contradict_the_mean(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = printed(folder, capsys, "a.run", "b.run", "--test", "sign")
     joined = " ".join(text.split())
     assert "\n~  RR" in text
@@ -80,7 +79,6 @@ def mixed_report() -> Report:
 
 
 def test_reports_call_it_mixed() -> None:
-    """Every format that has findings: none shows a finding of the mean."""
     report = mixed_report()
     (row,) = report.compared[0].comparison.rows
     assert (row.wins, row.losses, row.mixed) == (16, 4, True)
@@ -100,7 +98,6 @@ def test_reports_call_it_mixed() -> None:
 
 
 def test_missing_answers_are_a_warning(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Once, with how many and whose; they stay in the comparison, and the moved query says so."""
     text = " ".join(printed(folder, capsys, "a.run", "few.run").split())
     assert (
         "warning: few.run has no answers to 30 of 50 queries (q20, q21, q22, q23, q24 and 25 "
@@ -114,18 +111,16 @@ def test_missing_answers_are_a_warning(folder: Path, capsys: pytest.CaptureFixtu
 
 
 @pytest.mark.parametrize("ending", ["md", "tex", "json", "csv", "html"])
-def test_files_can_be_reported(
+def test_compared_files_can_be_reported(
     folder: Path, capsys: pytest.CaptureFixture[str], ending: str
 ) -> None:
-    """In every format, with what was found and what is missing."""
     out = folder / f"report.{ending}"
     printed(folder, capsys, "a.run", "few.run", "--output", str(out))
     texts = [path.read_text(encoding="utf-8") for path in folder.glob(f"report*.{ending}")]
     assert any("worse" in text or "dagger" in text for text in texts)
 
 
-def test_failed_queries_are_told_of_once() -> None:
-    """A query that failed is no missing one, too."""
+def test_failed_queries_are_reported_once() -> None:
     rankings = mixed(*range(10))
     new = run_of("new", {"bm25": [*rankings[:-1], ()]})
     report = be.compare_runs([run_of("old", {"bm25": rankings}), new])
@@ -133,8 +128,9 @@ def test_failed_queries_are_told_of_once() -> None:
     assert [text.startswith("1 query has no answer of bm25 (new)") for text in told] == [True]
 
 
-def test_no_bootstrap_interval_of_few(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A dash in the table, and the reason under it; also on the page."""
+def test_few_queries_have_no_bootstrap_interval(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     old, new = (run_of(name, {"bm25": mixed(*better)[:12]}) for name, better in (
         ("old", range(5)), ("new", range(3, 11))))  # fmt: skip
     report = be.compare_runs([old, new], metrics=["RR"], interval="bca")
@@ -145,7 +141,6 @@ def test_no_bootstrap_interval_of_few(folder: Path, capsys: pytest.CaptureFixtur
 
 
 def test_an_empty_list_of_metrics_is_an_error() -> None:
-    """It is not all of them, and not none in common."""
     runs = [run_of(name, {"bm25": mixed(1)}) for name in ("old", "new")]
     with pytest.raises(ConfigurationError, match="metrics is empty: name one or more"):
         be.compare_runs(runs, metrics=[])

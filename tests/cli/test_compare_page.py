@@ -1,4 +1,4 @@
-"""docs/compare.md shows what happens."""
+"""The examples of docs/compare.md."""
 
 from __future__ import annotations
 
@@ -30,13 +30,11 @@ def session(benchmark: str, options: dict[str, Any]) -> str:
 
 
 @pytest.mark.parametrize(("benchmark", "options"), SESSIONS)
-def test_the_sessions_are_true(benchmark: str, options: dict[str, Any]) -> None:
-    """The page has the output, letter by letter."""
+def test_the_page_shows_the_real_output(benchmark: str, options: dict[str, Any]) -> None:
     assert session(benchmark, options) in PAGE.read_text(encoding="utf-8")
 
 
-def test_the_lines_of_python_are_true() -> None:
-    """The example gives what it shows."""
+def test_the_python_lines_of_the_page_run() -> None:
     results = doctest.testfile(str(PAGE), module_relative=False, encoding="utf-8")
     assert results.attempted > 3
     assert results.failed == 0

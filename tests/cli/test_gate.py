@@ -1,4 +1,4 @@
-"""`berryeval gate`: the text and the exit code of every verdict, and the files it writes."""
+"""`berryeval gate`: text and exit code of every verdict, and its files."""
 
 from __future__ import annotations
 
@@ -91,7 +91,6 @@ def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("case", CASES)
 def test_the_outcome_is_the_golden_one(case: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """What is printed, on stdout and on stderr, and the exit code."""
     found = outcome_of(capsys, "gate", *CASES[case])
     if AGAIN:
         (GOLDEN / f"{case}.txt").write_text(found, encoding="utf-8")
@@ -99,7 +98,6 @@ def test_the_outcome_is_the_golden_one(case: str, capsys: pytest.CaptureFixture[
 
 
 def test_every_exit_code_and_status_has_a_golden_file() -> None:
-    """No file is left over, and none of the verdicts is missing."""
     texts = {path.stem: path.read_text(encoding="utf-8") for path in GOLDEN.glob("*.txt")}
     assert set(texts) == set(CASES)
     ends = {text.splitlines()[-1] for text in texts.values()}
@@ -109,7 +107,6 @@ def test_every_exit_code_and_status_has_a_golden_file() -> None:
 
 
 def test_files_hold_the_verdicts(capsys: pytest.CaptureFixture[str]) -> None:
-    """JUnit has a failure for each broken rule, Markdown its sentence; the exit code stays."""
     files = ("--export", "junit", "markdown", "--output", "reports")
     assert run(build_app(), ["gate", "worse.json", "--config", "rules.yaml", *files]) == 1
     shown = capsys.readouterr().out
@@ -123,14 +120,12 @@ def test_files_hold_the_verdicts(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_files_go_to_the_folder_of_the_run(tmp_path: Path) -> None:
-    """Without --output."""
     asked = ["gate", "same.json", "--fail-below", "RR=0.1", "--export", "junit"]
     assert run(build_app(), asked) == 0
     assert (tmp_path / "junit.xml").exists()
 
 
 def test_a_file_that_cannot_be_written_hides_no_verdict(capsys: pytest.CaptureFixture[str]) -> None:
-    """The verdict is printed, the error names the file, the exit code is 2."""
     Path("taken").write_text("", encoding="utf-8")
     asked = ["gate", "worse.json", "--config", "rules.yaml", "--export", "junit", "-o", "taken/in"]
     assert run(build_app(), asked) == 2
@@ -145,7 +140,6 @@ def test_on_github_the_step_has_a_summary_and_notes(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The summary is added to; a note for what failed; stdout stays JSON where that is asked."""
     Path("summary.md").write_text("before\n", encoding="utf-8")
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", "summary.md")
@@ -161,16 +155,14 @@ def test_on_github_the_step_has_a_summary_and_notes(
         assert json.loads(shown.out)["data"]["passed"] is False
 
 
-def test_metrics_that_only_the_baseline_has_are_said(capsys: pytest.CaptureFixture[str]) -> None:
-    """With a baseline alone, each of them; and strict fails for it."""
+def test_metrics_missing_from_the_run_are_reported(capsys: pytest.CaptureFixture[str]) -> None:
     asked = ("gate", "errors.json", "--baseline", "before.json")
     found = outcome_of(capsys, *asked)
     assert "INCONCLUSIVE  the baseline has RR of bm25 on drinks, the run does not" in found
     assert outcome_of(capsys, *asked, "--strict").endswith("exit code 1\n")
 
 
-def test_a_provider_that_is_gone_is_said_once(capsys: pytest.CaptureFixture[str]) -> None:
-    """Not once for each of its metrics."""
+def test_a_missing_provider_is_reported_once(capsys: pytest.CaptureFixture[str]) -> None:
     for words in (("gate",), ("baseline", "diff")):
         found = outcome_of(capsys, *words, "same.json", "--baseline", "two.json")
         assert found.count("the baseline has hybrid on drinks") == 1
@@ -179,7 +171,6 @@ def test_a_provider_that_is_gone_is_said_once(capsys: pytest.CaptureFixture[str]
 def test_verdicts_beside_a_file_on_stdout_are_whole_lines(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """No terminal, no width; and the notes for the runner are there too."""
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", "summary.md")
     asked = ["gate", "worse.json", "--baseline", "before.json", "--export", "junit", "-o", "-"]
@@ -189,10 +180,9 @@ def test_verdicts_beside_a_file_on_stdout_are_whole_lines(
     assert shown.count("::error title=") == 1
 
 
-def test_several_files_for_stdout_are_refused_before_verdicts(
+def test_several_files_for_stdout_are_rejected_before_verdicts(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Nobody takes the verdicts for the outcome."""
     asked = ["gate", "worse.json", "--baseline", "before.json", "--export", "csv", "-o", "-"]
     assert run(build_app(), asked) == 2
     shown = capsys.readouterr()
@@ -200,10 +190,9 @@ def test_several_files_for_stdout_are_refused_before_verdicts(
     assert len(shown.err.splitlines()) == 1
 
 
-def test_that_nothing_may_fall_is_said_everywhere(
+def test_the_note_on_a_gate_without_drop_rules_is_everywhere(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Above the verdicts, in JSON, and in the summary of a step."""
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", "summary.md")
     words = "no rule about drops: any significant drop fails"

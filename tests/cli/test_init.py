@@ -1,4 +1,4 @@
-"""`berryeval init`, and the schema of what it writes."""
+"""`berryeval init`, and the schema of the file it writes."""
 
 from __future__ import annotations
 
@@ -19,8 +19,7 @@ def _in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def test_a_folder_of_documents(capsys: pytest.CaptureFixture[str]) -> None:
-    """The configuration, a table of questions made from titles, and a run that works at once."""
+def test_init_accepts_a_folder_of_documents(capsys: pytest.CaptureFixture[str]) -> None:
     Path("my docs/hot").mkdir(parents=True)
     Path("my docs/hot/tea.md").write_text(TEA)
     Path("my docs/coffee.md").write_text(COFFEE)
@@ -41,8 +40,7 @@ def test_a_folder_of_documents(capsys: pytest.CaptureFixture[str]) -> None:
     assert "example" in capsys.readouterr().out
 
 
-def test_a_folder_that_eval_would_refuse(capsys: pytest.CaptureFixture[str]) -> None:
-    """Texts and collections together: it is said at once, and nothing is written."""
+def test_init_rejects_a_folder_that_eval_would_reject(capsys: pytest.CaptureFixture[str]) -> None:
     Path("docs").mkdir()
     Path("docs/tea.md").write_text(TEA)
     Path("docs/more.jsonl").write_text('{"id": "j", "text": "x"}\n')
@@ -51,8 +49,7 @@ def test_a_folder_that_eval_would_refuse(capsys: pytest.CaptureFixture[str]) -> 
     assert not Path("berryeval.yaml").exists()
 
 
-def test_a_folder_of_json_lines(capsys: pytest.CaptureFixture[str]) -> None:
-    """Its documents are asked for as those of texts are."""
+def test_init_accepts_a_folder_of_json_lines(capsys: pytest.CaptureFixture[str]) -> None:
     Path("docs").mkdir()
     Path("docs/more.jsonl").write_text('{"id": "j", "title": "Green tea", "text": "x"}\n')
     assert berryeval("init", "docs") == 0
@@ -62,15 +59,13 @@ def test_a_folder_of_json_lines(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize("flag", ["--foo", "-x"])
-def test_an_unknown_option_is_no_folder(flag: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """It is refused, and nothing is written."""
+def test_an_unknown_option_is_not_a_folder(flag: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert berryeval("init", flag) == 2
     assert flag in capsys.readouterr().err
     assert not list(Path().iterdir())
 
 
-def test_machines_are_told_which_files(capsys: pytest.CaptureFixture[str]) -> None:
-    """In the envelope of every command."""
+def test_json_names_the_files(capsys: pytest.CaptureFixture[str]) -> None:
     Path("docs").mkdir()
     Path("docs/tea.md").write_text(TEA)
     assert berryeval("init", "docs", "--json") == 0
@@ -81,7 +76,6 @@ def test_machines_are_told_which_files(capsys: pytest.CaptureFixture[str]) -> No
 
 
 def test_nothing_is_replaced_unless_forced(capsys: pytest.CaptureFixture[str]) -> None:
-    """A file that is there is named, and stays."""
     Path("berryeval.yaml").write_text("mine")
     assert berryeval("init") == 2
     said = "error: berryeval.yaml: exists already; --force replaces it\n"
@@ -91,8 +85,7 @@ def test_nothing_is_replaced_unless_forced(capsys: pytest.CaptureFixture[str]) -
     assert "technical-docs" in Path("berryeval.yaml").read_text()
 
 
-def test_a_benchmark_that_is_one_already(capsys: pytest.CaptureFixture[str]) -> None:
-    """It is used as it is, also under the name of a bundled one."""
+def test_init_accepts_an_existing_benchmark(capsys: pytest.CaptureFixture[str]) -> None:
     write_drinks(Path())
     shutil.move("drinks", "technical-docs")
     assert berryeval("init", "technical-docs") == 0
@@ -107,10 +100,9 @@ def test_a_benchmark_that_is_one_already(capsys: pytest.CaptureFixture[str]) -> 
     ("folder", "said"),
     [("nowhere", "nowhere: no such file or folder"), ("empty", "empty: has no documents")],
 )
-def test_what_holds_no_documents(
+def test_init_rejects_a_folder_without_documents(
     folder: str, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """One line, exit code 2, and nothing is written."""
     Path("empty").mkdir()
     assert berryeval("init", folder) == 2
     assert said in capsys.readouterr().err
@@ -118,7 +110,6 @@ def test_what_holds_no_documents(
 
 
 def test_every_comment_that_is_a_setting_can_be_used() -> None:
-    """What the comments offer is valid when the marks are taken away."""
     assert berryeval("init") == 0
     lines = Path("berryeval.yaml").read_text().splitlines()
     settings = [line.replace("# ", "", 1) if _is_setting(line) else line for line in lines]
@@ -139,7 +130,6 @@ def _is_setting(line: str) -> bool:
 
 
 def test_the_schema_is_the_published_one() -> None:
-    """docs/berryeval.schema.json is what `make docs` writes, and knows every setting."""
     page = Path(__file__).parents[2] / "docs" / "berryeval.schema.json"
     assert json.loads(page.read_text()) == config_schema()
     assert set(config_schema()["properties"]) == set(Plan.model_fields)
@@ -149,8 +139,7 @@ def test_the_schema_is_the_published_one() -> None:
     assert first == "# yaml-language-server: $schema=.berryeval/berryeval.schema.json"
 
 
-def test_the_schema_takes_what_we_take(tmp_path: Path) -> None:
-    """A starting configuration is valid by the schema, and a wrong key is not."""
+def test_the_schema_accepts_valid_settings(tmp_path: Path) -> None:
     import subprocess
     import sys
 
@@ -167,7 +156,6 @@ def test_the_schema_takes_what_we_take(tmp_path: Path) -> None:
 
 
 def test_a_folder_with_other_files_works_at_once(capsys: pytest.CaptureFixture[str]) -> None:
-    """What is no text is left out, and said."""
     Path("docs").mkdir()
     Path("docs/tea.md").write_text(TEA)
     Path("docs/logo.PNG").write_bytes(b"\x89PNG\x00")
@@ -178,7 +166,6 @@ def test_a_folder_with_other_files_works_at_once(capsys: pytest.CaptureFixture[s
 
 
 def test_questions_alone_say_where_their_corpus_goes(capsys: pytest.CaptureFixture[str]) -> None:
-    """The line is there, and works; without it a warning names it."""
     Path("docs").mkdir()
     Path("docs/tea.md").write_text(TEA)
     Path("q2.csv").write_text("query_id,question,doc_id,grade\nq1,Tea,tea,1\n")

@@ -13,8 +13,7 @@ if TYPE_CHECKING:
     import pytest
 
 
-def test_the_bundled_benchmarks(capsys: pytest.CaptureFixture[str]) -> None:
-    """A line per benchmark, or a line that says there is none."""
+def test_benchmarks_are_listed_in_a_table(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(build_app(), ["list", "benchmarks"]) == 0
     lines = capsys.readouterr().out.splitlines()
     names = bundled_benchmarks()
@@ -25,8 +24,7 @@ def test_the_bundled_benchmarks(capsys: pytest.CaptureFixture[str]) -> None:
         assert [line.split()[0] for line in lines[1:]] == names
 
 
-def test_the_bundled_benchmarks_as_json(capsys: pytest.CaptureFixture[str]) -> None:
-    """The same with counts, in the envelope."""
+def test_benchmarks_are_listed_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(build_app(), ["list", "benchmarks", "--json"]) == 0
     envelope = json.loads(capsys.readouterr().out)
     assert envelope["command"] == "list benchmarks"
@@ -34,8 +32,7 @@ def test_the_bundled_benchmarks_as_json(capsys: pytest.CaptureFixture[str]) -> N
     assert found == {name: len(load_benchmark(name).queries) for name in bundled_benchmarks()}
 
 
-def test_the_formats(capsys: pytest.CaptureFixture[str]) -> None:
-    """A line per loader: what it reads, how it is known, and its options."""
+def test_formats_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(build_app(), ["list", "formats"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].split() == ["format", "what", "signs", "options"]
@@ -45,8 +42,7 @@ def test_the_formats(capsys: pytest.CaptureFixture[str]) -> None:
     assert {row["format"]: row["options"] for row in formats}["beir"] == "split, queries"
 
 
-def test_every_bundled_benchmark_says_what_it_is(capsys: pytest.CaptureFixture[str]) -> None:
-    """In words, for people who choose one."""
+def test_every_bundled_benchmark_has_a_description(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(build_app(), ["list", "benchmarks", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)["data"]["benchmarks"]
     assert {row["benchmark"] for row in rows} == set(bundled_benchmarks())

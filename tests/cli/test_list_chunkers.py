@@ -1,4 +1,4 @@
-"""`berryeval list chunkers`: every chunker, for people and for machines."""
+"""`berryeval list chunkers`, as a table and as JSON."""
 
 from __future__ import annotations
 
@@ -26,15 +26,13 @@ overlap=0
 """
 
 
-def test_table(capsys: pytest.CaptureFixture[str]) -> None:
-    """One line each: how it is written, what it makes, its options."""
+def test_chunkers_are_listed_in_a_table(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(build_app(), ["list", "chunkers"]) == 0
     lines = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
     assert lines == TABLE.splitlines()
 
 
-def test_json(capsys: pytest.CaptureFixture[str]) -> None:
-    """The same facts in the envelope; what is listed can be parsed."""
+def test_chunkers_are_listed_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(build_app(), ["list", "chunkers", "--json"]) == 0
     envelope = json.loads(capsys.readouterr().out)
     assert envelope["command"] == "list chunkers"

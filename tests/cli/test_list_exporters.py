@@ -1,4 +1,4 @@
-"""`berryeval list exporters`: every format, for people and for machines."""
+"""`berryeval list exporters`, as a table and as JSON."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ if TYPE_CHECKING:
     import pytest
 
 
-def test_table(capsys: pytest.CaptureFixture[str]) -> None:
-    """One line each: its names, what it writes, the endings, where it goes."""
+def test_exporters_are_listed_in_a_table(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(build_app(), ["list", "exporters"]) == 0
     title, *lines = capsys.readouterr().out.splitlines()
     assert title.split() == ["exporter", "writes", "endings", "goes", "to"]
@@ -23,8 +22,7 @@ def test_table(capsys: pytest.CaptureFixture[str]) -> None:
     assert lines[0].rstrip().endswith("run folder")
 
 
-def test_json(capsys: pytest.CaptureFixture[str]) -> None:
-    """The same facts in the envelope."""
+def test_exporters_are_listed_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(build_app(), ["list", "exporters", "--json"]) == 0
     envelope = json.loads(capsys.readouterr().out)
     assert envelope["command"] == "list exporters"

@@ -1,4 +1,4 @@
-"""`berryeval list metrics`: every metric, for people and for machines."""
+"""`berryeval list metrics`, as a table and as JSON."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ if TYPE_CHECKING:
     import pytest
 
 
-def test_the_table(capsys: pytest.CaptureFixture[str]) -> None:
-    """A line per metric: names, parameters, formula and who else computes it."""
+def test_metrics_are_listed_in_a_table(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(build_app(), ["list", "metrics"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].split() == ["metric", "other", "names", "parameters", "formula", "also", "in"]
@@ -26,8 +25,7 @@ def test_the_table(capsys: pytest.CaptureFixture[str]) -> None:
     )
 
 
-def test_the_json(capsys: pytest.CaptureFixture[str]) -> None:
-    """The same facts in the envelope; every name listed can be parsed."""
+def test_metrics_are_listed_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(build_app(), ["list", "metrics", "--json"]) == 0
     envelope = json.loads(capsys.readouterr().out)
     assert envelope["command"] == "list metrics"
@@ -49,7 +47,6 @@ def test_the_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert parse_metric(f"{found['AP']['aliases'][0]}").definition.name == "AP"
 
 
-def test_list_without_a_thing_helps(capsys: pytest.CaptureFixture[str]) -> None:
-    """`berryeval list` says what can be listed."""
+def test_bare_list_shows_the_help(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(build_app(), ["list"]) == 0
     assert "metrics" in capsys.readouterr().out

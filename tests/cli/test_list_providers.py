@@ -1,4 +1,4 @@
-"""`berryeval list providers`: every provider, for people and for machines."""
+"""`berryeval list providers`, as a table and as JSON."""
 
 from __future__ import annotations
 
@@ -26,8 +26,7 @@ def bundled() -> list[str]:
     return [name for name in PROVIDERS if PROVIDERS.get(name).__module__.startswith("berryeval.")]
 
 
-def test_the_table() -> None:
-    """A line per provider: names, whether it is installed, what it is, options."""
+def test_providers_are_listed_in_a_table() -> None:
     lines = listed().splitlines()
     assert lines[0].split() == ["provider", "other", "names", "installed", "what", "options"]
     assert [line.split()[0] for line in lines[1:]] == bundled()
@@ -39,8 +38,7 @@ def test_the_table() -> None:
     )
 
 
-def test_the_json() -> None:
-    """The same facts in the envelope; what it says can be used as it is."""
+def test_providers_are_listed_as_json() -> None:
     envelope = json.loads(listed("--json"))
     assert envelope["command"] == "list providers"
     found = {facts["name"]: facts for facts in envelope["data"]["providers"]}

@@ -1,4 +1,4 @@
-"""`berryeval report` and `eval --export`: formats, places, names, errors."""
+"""`berryeval report` and `eval --export`: formats, paths and errors."""
 
 from __future__ import annotations
 
@@ -44,7 +44,6 @@ def error(capsys: pytest.CaptureFixture[str]) -> str:
 
 @pytest.mark.parametrize("name", ["json", "markdown", "github", "latex", "junit", "trec"])
 def test_texts_go_to_stdout(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """What is printed is what a file would hold, and nothing else."""
     assert berryeval("report", "plain", "--format", name) == 0
     text = capsys.readouterr().out
     ending = (EXPORTERS.get(name).endings or (".md",))[0]
@@ -53,8 +52,7 @@ def test_texts_go_to_stdout(name: str, capsys: pytest.CaptureFixture[str]) -> No
 
 
 @pytest.mark.parametrize("name", [name for name in EXPORTERS if EXPORTERS.get(name).endings])
-def test_the_ending_says_the_format(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """Every ending means its exporter, and the files are named."""
+def test_the_ending_selects_the_format(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     for ending in EXPORTERS.get(name).endings:
         assert berryeval("report", "plain", "-o", f"out/quality{ending}") == 0
         lines = out(capsys)
@@ -66,8 +64,7 @@ def test_the_ending_says_the_format(name: str, capsys: pytest.CaptureFixture[str
             assert path.startswith("out/quality")
 
 
-def test_without_a_format_it_is_the_page_in_the_folder(capsys: pytest.CaptureFixture[str]) -> None:
-    """Several runs have no folder of their own: theirs goes here."""
+def test_the_default_is_a_page_in_the_run_folder(capsys: pytest.CaptureFixture[str]) -> None:
     assert berryeval("report", "plain") == 0
     assert out(capsys) == ["html: .berryeval/runs/plain/report.html"]
     assert berryeval("report", "plain", "hard", "--title", "Both of them") == 0
@@ -75,8 +72,7 @@ def test_without_a_format_it_is_the_page_in_the_folder(capsys: pytest.CaptureFix
     assert "Both of them" in Path("report.html").read_text(encoding="utf-8")
 
 
-def test_several_runs_stand_in_one_report(capsys: pytest.CaptureFixture[str]) -> None:
-    """The same run counts once, by whatever name it is given."""
+def test_several_runs_share_one_report(capsys: pytest.CaptureFixture[str]) -> None:
     runs = ("plain", ".berryeval/runs/plain", ".berryeval/runs/plain/run.json", "hard")
     assert berryeval("report", *runs, "-f", "json") == 0
     data = json.loads(capsys.readouterr().out)
@@ -84,7 +80,6 @@ def test_several_runs_stand_in_one_report(capsys: pytest.CaptureFixture[str]) ->
 
 
 def test_several_formats_go_to_a_folder(capsys: pytest.CaptureFixture[str]) -> None:
-    """Each under its usual name, or the label's."""
     assert berryeval("report", "plain", "-f", "md,tex", "junit", "csv", "-o", "out") == 0
     assert [line.split(": ")[1] for line in out(capsys)] == [
         "out/report.md", "out/report.tex", "out/junit.xml",
@@ -96,15 +91,13 @@ def test_several_formats_go_to_a_folder(capsys: pytest.CaptureFixture[str]) -> N
 
 
 def test_json_is_read_again(capsys: pytest.CaptureFixture[str]) -> None:
-    """A report of a report is the same report."""
     assert berryeval("report", "hard", "-o", "one.json", "--title", "Of one") == 0
     assert berryeval("report", "one.json", "-o", "two.json") == 0
     assert Path("one.json").read_bytes() == Path("two.json").read_bytes()
     assert out(capsys) == ["json: one.json", "json: two.json"]
 
 
-def test_machines_learn_the_places(capsys: pytest.CaptureFixture[str]) -> None:
-    """Files by path; what would go to stdout, as text."""
+def test_json_names_the_paths(capsys: pytest.CaptureFixture[str]) -> None:
     assert berryeval("report", "plain", "-f", "md", "csv", "--json") == 0
     envelope = json.loads(capsys.readouterr().out)
     assert envelope["command"] == "report"
@@ -119,7 +112,6 @@ def test_machines_learn_the_places(capsys: pytest.CaptureFixture[str]) -> None:
 def test_the_same_second_of_another_run_is_not_overwritten(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """The new pair has a number; the same run again has the files it had."""
     assert berryeval("report", "plain", "-f", "csv") == 0
     before = {path: path.read_bytes() for path in Path("evals").iterdir()}
     assert berryeval("report", "hard", "-f", "csv", "--label", "x") == 0
@@ -157,7 +149,6 @@ def test_the_same_second_of_another_run_is_not_overwritten(
 def test_errors_are_one_line(
     arguments: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """What was found, what there is, and nothing is written."""
     Path("file").write_text("text", encoding="utf-8")
     before = set(Path().rglob("*"))
     assert berryeval("report", *arguments) == 2
@@ -167,8 +158,7 @@ def test_errors_are_one_line(
     assert set(Path().rglob("*")) == before
 
 
-def test_a_format_that_cannot_be_stops_all(capsys: pytest.CaptureFixture[str]) -> None:
-    """No file of the others is left without a word."""
+def test_an_impossible_format_stops_all(capsys: pytest.CaptureFixture[str]) -> None:
     run = hard_run()
     (part,) = run.benchmarks
     spaced = replace(part.providers[0].answers[0].hits[0], id="two words")
@@ -181,8 +171,7 @@ def test_a_format_that_cannot_be_stops_all(capsys: pytest.CaptureFixture[str]) -
     assert not Path("out").exists()
 
 
-def test_what_was_written_before_an_error_is_said(capsys: pytest.CaptureFixture[str]) -> None:
-    """The disk may fail in the middle."""
+def test_files_written_before_an_error_are_named(capsys: pytest.CaptureFixture[str]) -> None:
     Path("out/report.tex").mkdir(parents=True)
     assert berryeval("report", "plain", "-f", "md", "tex", "-o", "out") == 2
     printed = capsys.readouterr()
@@ -191,16 +180,14 @@ def test_what_was_written_before_an_error_is_said(capsys: pytest.CaptureFixture[
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full to be full")
-def test_a_full_disk_is_said(capsys: pytest.CaptureFixture[str]) -> None:
-    """With the file."""
+def test_a_full_disk_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
     assert berryeval("report", "plain", "-f", "md", "-o", "/dev/full") == 2
     assert "error: /dev/full: cannot be written (No space left on device)" in error(capsys)
 
 
-def test_the_folder_of_evals_may_be_no_folder(
+def test_an_export_folder_that_is_a_file_is_rejected(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The error names the variable."""
     Path("file").touch()
     monkeypatch.setenv("BERRYEVAL_EVAL_DIR", "file/evals")
     assert berryeval("report", "plain", "-f", "csv") == 2
@@ -210,7 +197,6 @@ def test_the_folder_of_evals_may_be_no_folder(
 
 
 def test_without_a_variable_the_folder_is_in_the_home(tmp_path: Path) -> None:
-    """~/.berryeval/evals, made if missing."""
     given = {name: value for name, value in os.environ.items() if name != "BERRYEVAL_EVAL_DIR"}
     done = subprocess.run(
         [sys.executable, "-m", "berryeval", "report", "plain", "-f", "csv"],
@@ -229,7 +215,6 @@ def exported(tmp_path: Path, *arguments: str) -> int:
 
 
 def test_eval_exports_and_says_where(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The page and the rest in the run's folder, the CSV pair with those of other runs."""
     assert exported(tmp_path, "--export", "csv,html", "junit", "--fail-below", "RR=0.1") == 0
     places = [line for line in out(capsys) if line.startswith(("csv: ", "html: ", "junit: "))]
     paths = [Path(line.partition(": ")[2]) for line in places]
@@ -246,7 +231,6 @@ def test_eval_exports_and_says_where(tmp_path: Path, capsys: pytest.CaptureFixtu
 
 
 def test_eval_in_json_names_the_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """By format and path."""
     assert exported(tmp_path, "--export", "md", "--json") == 0
     data = json.loads(capsys.readouterr().out)["data"]
     assert data["files"] == [{"format": "markdown", "path": "run/report.md"}]
@@ -255,7 +239,6 @@ def test_eval_in_json_names_the_files(tmp_path: Path, capsys: pytest.CaptureFixt
 def test_an_export_that_fails_fails_nothing_else(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The run stands, the others are written, and the line to try again is said and works."""
     Path("file").touch()
     monkeypatch.setenv("BERRYEVAL_EVAL_DIR", "file/evals")
     assert exported(tmp_path, "--export", "csv", "markdown", "--quiet", "--json") == 0
@@ -273,7 +256,6 @@ def test_an_export_that_fails_fails_nothing_else(
 
 
 def test_what_is_exported_may_change(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A run goes on with another export, as it does with another threshold; none is none."""
     assert exported(tmp_path, "--export", "none") == 0
     files = set(Path("run").iterdir())
     assert not {path for path in files if path.name.startswith("report")}
@@ -289,7 +271,6 @@ def test_what_is_exported_may_change(tmp_path: Path, capsys: pytest.CaptureFixtu
 def test_in_a_workflow_the_summary_is_published(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By eval and by report; notes on what failed are printed, and no file is left."""
     summary = tmp_path / "summary.md"
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
     assert exported(tmp_path, "--export", "github", "--fail-below", "RR=0.99") == 1
@@ -305,7 +286,6 @@ def test_in_a_workflow_the_summary_is_published(
 def test_a_report_judges_by_the_rules_of_its_run(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """What report writes later is what eval wrote; rules of a lost baseline are said."""
     rules = ("--fail-below", "RR=0.99", "--export", "junit")
     assert exported(tmp_path, *rules) == 1
     before = Path("run/junit.xml").read_bytes()
@@ -322,10 +302,9 @@ def test_a_report_judges_by_the_rules_of_its_run(
     assert "are not judged again: " in error(capsys)
 
 
-def test_an_unknown_export_is_refused_before_anything_is_run(
+def test_an_unknown_export_is_rejected_before_the_run(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """With the nearest name."""
     assert exported(tmp_path, "--export", "htlm") == 2
     assert "export: unknown exporter 'htlm'; did you mean 'html'?" in error(capsys)
     assert not Path("run").exists()

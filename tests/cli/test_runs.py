@@ -1,4 +1,4 @@
-"""`berryeval runs`: lists, one run, files, trends, forgetting; and that `eval` remembers."""
+"""`berryeval runs`: list, show, trend, export, import and prune; and the store that eval writes."""
 
 from __future__ import annotations
 
@@ -55,7 +55,6 @@ def run_file() -> Path:
 
 
 def test_eval_remembers_its_run(capsys: pytest.CaptureFixture[str]) -> None:
-    """What the store holds is what the folder holds, to the bit; a resumed run is there once."""
     assert berryeval(*EVAL, "--quiet") == 0
     capsys.readouterr()
     record = run_file().read_text(encoding="utf-8").strip()
@@ -67,10 +66,9 @@ def test_eval_remembers_its_run(capsys: pytest.CaptureFixture[str]) -> None:
         assert store.names() == [name]
 
 
-def test_the_store_is_where_flags_variables_and_the_file_say(
+def test_flags_variables_and_the_file_locate_the_store(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """In this order; `none` turns it off; a path in the file begins where the file lies."""
     monkeypatch.setenv("WHERE", "from-env")
     (tmp_path / "conf").mkdir()
     config = Path("conf/berryeval.yaml")
@@ -91,7 +89,6 @@ def test_the_store_is_where_flags_variables_and_the_file_say(
 
 
 def test_a_store_that_cannot_be_written_costs_nothing(capsys: pytest.CaptureFixture[str]) -> None:
-    """A line says what to type, also when all else is quiet; the exit code is that of the run."""
     Path("blocked").write_text("a file, no folder", encoding="utf-8")
     assert berryeval(*EVAL, "--store", "blocked/x.db", "--json", "--output", "run") == 0
     kept = data_of(capsys)["store"]
@@ -108,10 +105,9 @@ def test_a_store_that_cannot_be_written_costs_nothing(capsys: pytest.CaptureFixt
         assert len(store.names()) == 1
 
 
-def test_a_place_that_cannot_be_is_refused_before_the_run(
+def test_an_impossible_store_is_rejected_before_the_run(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Nothing is asked for nothing, and no password is shown."""
     assert berryeval(*EVAL, "--store", "oracle://me:hunter2@x/y") == 2
     said = capsys.readouterr().err
     assert "expected a path, sqlite:///path, or postgresql://user@host/name" in said
@@ -127,7 +123,6 @@ def local(record: RunRecord) -> str:
 def test_the_list_has_one_clock_and_the_order_that_was_asked_for(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Runs of several zones stand under each other; columns come as they were named."""
     far = replace(run_of(2), created="2026-01-01T12:00:00+10:00")
     filled(run_of(1), far)
     assert berryeval("runs", "list", "-m", "RR,nDCG@10", "--provider", "bm25") == 0
@@ -144,7 +139,6 @@ def test_the_list_has_one_clock_and_the_order_that_was_asked_for(
 def test_names_of_runs_are_whole_on_any_terminal(
     width: int, clean_environment: dict[str, str]
 ) -> None:
-    """They are there to be copied; every value is shown too."""
     name = "2026-02-21T14-30-00-technical-docs"
     filled(run_of(1, name=name))
     command = ("runs", "list", "-m", "nDCG@10", "RR")
@@ -159,8 +153,7 @@ def test_names_of_runs_are_whole_on_any_terminal(
     assert all(f"{scores.mean[one]:.3f}" in shown for one in ("nDCG@10", "RR")) or width < 60
 
 
-def test_the_list(capsys: pytest.CaptureFixture[str]) -> None:
-    """The newest first, a line per provider, with the first metric and its interval."""
+def test_runs_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     filled(run_of(1), run_of(2), run_of(3, providers=("splade",)))
     assert berryeval("runs", "list", "--provider", "dense") == 0
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
@@ -213,10 +206,9 @@ def test_the_list(capsys: pytest.CaptureFixture[str]) -> None:
         (("import", "drinks"), "drinks: holds no finished run"),
     ],
 )
-def test_what_cannot_be_is_said(
+def test_wrong_usage_is_rejected(
     capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], message: str
 ) -> None:
-    """In one line, with what to do, and the exit code of wrong usage."""
     filled(run_of(1), run_of(2))
     assert berryeval("runs", *arguments) == 2
     assert message in capsys.readouterr().err
@@ -225,7 +217,6 @@ def test_what_cannot_be_is_said(
 
 
 def test_one_run_is_shown_from_the_store_alone(capsys: pytest.CaptureFixture[str]) -> None:
-    """The table of `eval`, by name, by its beginning, and as the latest."""
     assert berryeval(*EVAL) == 0
     printed = capsys.readouterr().out
     (row,) = [line for line in printed.splitlines() if line.startswith("bm25 ")]
@@ -241,7 +232,6 @@ def test_one_run_is_shown_from_the_store_alone(capsys: pytest.CaptureFixture[str
 
 
 def test_the_latest_is_the_newest_of_folders_and_store(capsys: pytest.CaptureFixture[str]) -> None:
-    """Whether it is in one or the other."""
     filled(run_of(1))
     assert berryeval(*EVAL, "--quiet", "--store", "none") == 0
     capsys.readouterr()
@@ -255,7 +245,6 @@ def test_the_latest_is_the_newest_of_folders_and_store(capsys: pytest.CaptureFix
 def test_a_store_that_is_broken_hides_no_folder(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is said, and what has a folder is found; a store that is given must be there."""
     assert berryeval(*EVAL, "--quiet", "--store", "none") == 0
     name = run_file().parent.name
     Path("broken.db").write_text("no database, and long enough to look at" * 9, encoding="utf-8")
@@ -275,8 +264,7 @@ def test_a_store_that_is_broken_hides_no_folder(
         assert "no run 'other'" in capsys.readouterr().err
 
 
-def test_a_run_that_is_not_finished_is_named(capsys: pytest.CaptureFixture[str]) -> None:
-    """By its name with how to go on; beside an older `latest` in a line."""
+def test_an_unfinished_run_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     assert berryeval(*EVAL, "--quiet") == 0
     done = run_file().parent
     later = json.loads((done / "manifest.json").read_text("utf-8"))
@@ -299,7 +287,6 @@ def test_a_run_that_is_not_finished_is_named(capsys: pytest.CaptureFixture[str])
 
 
 def test_files_bring_everything_back(capsys: pytest.CaptureFixture[str]) -> None:
-    """Exported, deleted, imported: every record is equal to the bit."""
     records = [run_of(1), run_of(2), replace(run_of(3), id="a/../b:c")]
     filled(*records)
     assert berryeval("runs", "export", "--all", "out") == 0
@@ -321,8 +308,7 @@ def test_files_bring_everything_back(capsys: pytest.CaptureFixture[str]) -> None
     )
 
 
-def test_what_export_wrote_import_takes(capsys: pytest.CaptureFixture[str]) -> None:
-    """A folder of exported files, packed ones, reports; other files in it are passed over."""
+def test_exported_files_can_be_imported(capsys: pytest.CaptureFixture[str]) -> None:
     records = [run_of(1), run_of(2), run_of(3), run_of(4)]
     filled(*records)
     assert berryeval("runs", "export", "--all", "out") == 0
@@ -347,10 +333,9 @@ def test_what_export_wrote_import_takes(capsys: pytest.CaptureFixture[str]) -> N
     assert printed.out.count("there already") == 3
 
 
-def test_one_that_is_not_finished_does_not_keep_the_others_out(
+def test_an_unfinished_run_does_not_stop_an_import(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Every problem is said, with how to go on; with --json in one envelope."""
     assert berryeval(*EVAL, "--quiet", "--store", "none", "--output", "a") == 0
     Path("b").mkdir()
     Path("b/manifest.json").write_text("{}", encoding="utf-8")
@@ -372,7 +357,6 @@ def test_one_that_is_not_finished_does_not_keep_the_others_out(
 def test_a_store_that_was_deleted_comes_back_from_the_folders(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """`runs import` alone looks where runs are kept."""
     assert berryeval(*EVAL, "--quiet") == 0
     STORE.unlink()
     assert berryeval("runs", "import") == 0
@@ -381,10 +365,9 @@ def test_a_store_that_was_deleted_comes_back_from_the_folders(
     assert "added" in capsys.readouterr().out
 
 
-def test_a_file_that_is_none_does_not_keep_the_others_out(
+def test_an_invalid_file_does_not_stop_an_import(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """It is said with its place; content that differs is kept as it was, unless asked."""
     old = run_of(1)
     filled(old)
     new = replace(old, config_hash="sha256:new")
@@ -402,8 +385,7 @@ def test_a_file_that_is_none_does_not_keep_the_others_out(
         assert store.get(old.id).config_hash == "sha256:new"
 
 
-def test_the_trend(capsys: pytest.CaptureFixture[str]) -> None:
-    """Marks from low to high, the numbers, and a point where values do not compare."""
+def test_a_trend_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     filled(run_of(1, content_hash="sha256:0"), run_of(2), run_of(3), run_of(4))
     assert berryeval("runs", "trend", "ndcg@10", "--provider", "bm25") == 0
     printed = capsys.readouterr().out
@@ -424,7 +406,6 @@ def test_the_trend(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_run_of_fewer_queries_does_not_end_a_trend(capsys: pytest.CaptureFixture[str]) -> None:
-    """What was asked the same compares across it; its value is no lowest and no highest."""
     filled(run_of(1), run_of(2), run_of(3, queries=2), run_of(4))
     assert berryeval("runs", "trend", "RR", "--provider", "bm25", "--json") == 0
     (line,) = data_of(capsys)["lines"]
@@ -451,8 +432,7 @@ def failing(number: int, failed: int) -> RunRecord:
     return replace(record, benchmarks=(replace(part, providers=(gone,)),))
 
 
-def test_values_of_queries_that_failed_are_told(capsys: pytest.CaptureFixture[str]) -> None:
-    """In lists and trends, for people and in files."""
+def test_failed_queries_are_reported_in_a_trend(capsys: pytest.CaptureFixture[str]) -> None:
     filled(failing(1, 2), run_of(2, providers=("bm25",)), failing(3, 5))
     assert berryeval("runs", "list") == 0
     head, *rows, _ = capsys.readouterr().out.splitlines()
@@ -471,8 +451,7 @@ def test_values_of_queries_that_failed_are_told(capsys: pytest.CaptureFixture[st
     assert [point["failed"] for point in line["points"]] == [2, 0, 5]
 
 
-def test_a_trend_tells_of_providers_that_failed(capsys: pytest.CaptureFixture[str]) -> None:
-    """They have no value, and are not left out in silence; also where nobody else is in it."""
+def test_a_trend_names_failed_providers(capsys: pytest.CaptureFixture[str]) -> None:
     record = run_of(2, providers=("bm25",))
     (part,) = record.benchmarks
     gone = replace(part.providers[0], scores=None, standard=None, failure="no server")
@@ -494,10 +473,9 @@ def test_a_trend_tells_of_providers_that_failed(capsys: pytest.CaptureFixture[st
 
 
 @pytest.mark.parametrize("runs", [(1, 2), (2,)])
-def test_a_slip_is_no_trend_of_runs_that_failed(
+def test_a_misspelled_metric_is_not_a_trend_of_failed_runs(
     runs: tuple[int, ...], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A metric that nobody has is refused with the nearest, also where all runs failed."""
     records = [run_of(one, providers=("bm25",)) for one in runs]
     (part,) = records[-1].benchmarks
     gone = replace(part.providers[0], scores=None, standard=None, failure="no server")
@@ -506,8 +484,7 @@ def test_a_slip_is_no_trend_of_runs_that_failed(
     assert "nDCG" in capsys.readouterr().err
 
 
-def test_a_metric_that_is_asked_for_has_its_column(capsys: pytest.CaptureFixture[str]) -> None:
-    """Also where none of the runs that are listed has it, but another of the store."""
+def test_a_requested_metric_has_its_column(capsys: pytest.CaptureFixture[str]) -> None:
     old = run_of(1)
     (part,) = old.benchmarks
     (first, _) = part.providers
@@ -521,7 +498,6 @@ def test_a_metric_that_is_asked_for_has_its_column(capsys: pytest.CaptureFixture
 
 
 def test_a_database_of_something_else_is_left_alone(capsys: pytest.CaptureFixture[str]) -> None:
-    """No command writes to it, whether it reads or would keep a run."""
     with sqlite3.connect("other.db") as connection:
         connection.execute("CREATE TABLE songs (name TEXT)")
     connection.close()
@@ -534,8 +510,7 @@ def test_a_database_of_something_else_is_left_alone(capsys: pytest.CaptureFixtur
     assert Path("other.db").read_bytes() == before
 
 
-def test_a_screen_without_blocks_gets_letters(clean_environment: dict[str, str]) -> None:
-    """Where the encoding has none."""
+def test_a_stdout_without_block_characters_gets_ascii(clean_environment: dict[str, str]) -> None:
     filled(run_of(1), run_of(2))
     done = subprocess.run(
         [sys.executable, "-m", "berryeval", "runs", "trend", "RR", "--provider", "bm25"],
@@ -545,7 +520,6 @@ def test_a_screen_without_blocks_gets_letters(clean_environment: dict[str, str])
 
 
 def test_the_chart_and_the_numbers_are_written(capsys: pytest.CaptureFixture[str]) -> None:
-    """As SVG, as a page that needs nothing else, and as CSV in full precision."""
     odd = replace(run_of(2), id="<run & co>")
     filled(run_of(1), odd)
     for name in ("t.svg", "t.html", "t.csv"):
@@ -566,8 +540,7 @@ def test_the_chart_and_the_numbers_are_written(capsys: pytest.CaptureFixture[str
     assert len(rows) == 5
 
 
-def test_forgetting(capsys: pytest.CaptureFixture[str]) -> None:
-    """All but the newest, or the old, or what is both; a dry run deletes nothing."""
+def test_old_runs_are_pruned(capsys: pytest.CaptureFixture[str]) -> None:
     filled(*(run_of(n) for n in range(4)))
 
     def left() -> list[str]:
@@ -587,8 +560,7 @@ def test_forgetting(capsys: pytest.CaptureFixture[str]) -> None:
     assert left() == ["run-0003", "run-0002"]
 
 
-def test_machines_prune_and_export(capsys: pytest.CaptureFixture[str]) -> None:
-    """What goes and what was written is in the envelope; nobody is asked."""
+def test_prune_and_export_print_json(capsys: pytest.CaptureFixture[str]) -> None:
     filled(*(run_of(n) for n in range(3)))
     assert berryeval("runs", "prune", "--keep", "1", "--json") == 2
     assert "add --yes or --dry-run" in json.loads(capsys.readouterr().out)["error"]["message"]
@@ -612,7 +584,6 @@ def test_machines_prune_and_export(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_help_needs_no_database() -> None:
-    """SQLAlchemy is imported when the store is used, not before."""
     script = (
         "import sys\nfrom berryeval.cli.app import build_app, run\n"
         "run(build_app(), sys.argv[1:])\nprint('sqlalchemy' in sys.modules)"
@@ -627,7 +598,6 @@ def test_help_needs_no_database() -> None:
 def test_a_trend_of_failed_runs_alone_is_still_a_file(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    """CSV has its head and no row, words go to stderr; a chart of nothing is refused."""
     record = run_of(2, providers=("bm25",))
     (part,) = record.benchmarks
     gone = replace(part.providers[0], scores=None, standard=None, failure="no server")
@@ -651,7 +621,6 @@ def test_a_trend_of_failed_runs_alone_is_still_a_file(
 def test_all_runs_go_to_one_folder_alone(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    """A file besides would not be written, and is refused."""
     filled(run_of(1))
     folder = tmp_path / "all"
     assert berryeval("runs", "export", "--all", str(folder), "-o", "x.csv") == 2
@@ -659,10 +628,9 @@ def test_all_runs_go_to_one_folder_alone(
     assert not folder.exists()
 
 
-def test_the_line_to_type_is_about_the_runs_that_were_meant(
+def test_the_suggested_command_names_a_matching_run(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Of the benchmark that was asked for, and in the store that was given."""
     other = run_of(2)
     (part,) = other.benchmarks
     with open_store("other.db") as store:

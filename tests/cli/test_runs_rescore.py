@@ -53,7 +53,6 @@ def rescored(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
 def test_the_same_metrics_come_out_to_the_bit(
     capsys: pytest.CaptureFixture[str], where: str
 ) -> None:
-    """From the journals in the folder, and from the store alone."""
     made = record()["drinks"]
     if where == "store":
         shutil.rmtree("run")
@@ -71,7 +70,6 @@ def test_the_same_metrics_come_out_to_the_bit(
 
 
 def test_a_run_scored_later_equals_one_scored_at_once(capsys: pytest.CaptureFixture[str]) -> None:
-    """Whichever metrics were asked for at first."""
     part = rescored(capsys, "run", "-m", "AP", "TokenP@2")
     again = be.run_benchmark("drinks", list(PROVIDERS), ["AP", "TokenP@2"])
     for provider in PROVIDERS:
@@ -81,8 +79,7 @@ def test_a_run_scored_later_equals_one_scored_at_once(capsys: pytest.CaptureFixt
         assert found == {name: scores.per_query(name) for name in scores.metrics}
 
 
-def test_the_table(capsys: pytest.CaptureFixture[str]) -> None:
-    """A row per provider, the best marked, as `eval` has it."""
+def test_the_new_scores_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
     capsys.readouterr()
     assert berryeval("runs", "rescore", "run", "-m", "P@1,AP") == 0
     lines = capsys.readouterr().out.splitlines()
@@ -93,10 +90,9 @@ def test_the_table(capsys: pytest.CaptureFixture[str]) -> None:
     assert "q4" in capsys.readouterr().out
 
 
-def test_reports_of_before_are_named_with_how_to_write_them(
+def test_outdated_reports_are_named_with_the_command(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """The line works: the page has the new metric afterwards."""
     assert berryeval("report", "run") == 0
     capsys.readouterr()
     assert berryeval("runs", "rescore", "run", "-m", "AP", "--save") == 0
@@ -112,8 +108,7 @@ def test_reports_of_before_are_named_with_how_to_write_them(
 
 
 @pytest.mark.parametrize("where", ["folder", "store"])
-def test_saved_metrics_stand_beside_the_old(capsys: pytest.CaptureFixture[str], where: str) -> None:
-    """In the folder, its scores and the store; what was there is there to the bit."""
+def test_saved_metrics_join_the_old_ones(capsys: pytest.CaptureFixture[str], where: str) -> None:
     before = record()
     if where == "store":
         shutil.rmtree("run")
@@ -143,7 +138,6 @@ def test_saved_metrics_stand_beside_the_old(capsys: pytest.CaptureFixture[str], 
 
 @pytest.mark.parametrize("more", [(), ("--retry-errors",), ("--fail-below", "RR=0.1")])
 def test_saved_metrics_stay_when_a_run_goes_on(more: tuple[str, ...]) -> None:
-    """In the folder and in the store: a run with nothing left to ask is what it was."""
     assert berryeval("runs", "rescore", "run", "-m", "precision_at_3", "AP", "--save") == 0
     before = record()
     file = Path("run/drinks/bm25/scores.json")
@@ -162,7 +156,6 @@ def test_saved_metrics_stay_when_a_run_goes_on(more: tuple[str, ...]) -> None:
 
 
 def test_saved_metrics_are_of_the_answers_that_count() -> None:
-    """Where queries are asked again, what was saved is computed again, too."""
     mended: list[str] = []
 
     def broken(text: str, k: int) -> list[tuple[str, float]]:
@@ -182,10 +175,9 @@ def test_saved_metrics_are_of_the_answers_that_count() -> None:
 
 
 @pytest.mark.parametrize("damage", ["{", '"SomethingOfMine@3"'])
-def test_saved_scores_that_cannot_be_used_are_made_again(
+def test_unusable_saved_scores_are_computed_again(
     capsys: pytest.CaptureFixture[str], damage: str
 ) -> None:
-    """Damage costs what was saved, not the run; an unknown metric is named."""
     before = record()
     assert berryeval("runs", "rescore", "run", "-m", "P@3", "--save") == 0
     file = Path("run/drinks/bm25/scores.json")
@@ -198,8 +190,7 @@ def test_saved_scores_that_cannot_be_used_are_made_again(
     assert record()["drinks"]["bm25"] == before["drinks"]["bm25"]
 
 
-def test_judgments_of_ids(capsys: pytest.CaptureFixture[str]) -> None:
-    """Hits count by their ids and in their order, as in `berryeval score`."""
+def test_judgments_by_id_are_used(capsys: pytest.CaptureFixture[str]) -> None:
     made = record()["drinks"]["bm25"]
     first = next(answer for answer in made.answers if len(answer.hits) > 1)
     qrels = {first.query_id: {first.hits[1].id: 1}}
@@ -224,7 +215,6 @@ def test_judgments_of_ids(capsys: pytest.CaptureFixture[str]) -> None:
 def test_only_queries_that_were_asked_and_judged_count(
     asked: int, judged: int, notes: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """One that was never asked is no zero; what is left out is said, and how many remain."""
     made = ("eval", "--benchmarks", "drinks", "--output", "some", "-q", "--providers", "bm25")
     assert berryeval(*made, "--limit", str(asked)) == 0
     answers = record()["drinks"]["bm25"].answers[:judged]
@@ -241,10 +231,9 @@ def test_only_queries_that_were_asked_and_judged_count(
     assert "q.json: judges none of the queries of run" in capsys.readouterr().err
 
 
-def test_a_benchmark_that_changed_is_refused_unless_named(
+def test_a_changed_benchmark_is_rejected_unless_named(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Named, its judgments count, a note says so, and nothing of it is saved."""
     changed = replace(
         DRINKS,
         judgments=(*DRINKS.judgments[:-1], Judgment("q4", Anchor(document="water"), 1)),
@@ -271,8 +260,7 @@ def test_a_benchmark_that_changed_is_refused_unless_named(
     assert record() == before
 
 
-def test_a_benchmark_that_is_gone_is_said(capsys: pytest.CaptureFixture[str]) -> None:
-    """With both ways to go on."""
+def test_a_missing_benchmark_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
     Path("drinks").rename("elsewhere")
     capsys.readouterr()
     assert berryeval("runs", "rescore", "run", "-m", "RR") == 2
@@ -283,8 +271,7 @@ def test_a_benchmark_that_is_gone_is_said(capsys: pytest.CaptureFixture[str]) ->
     assert part["same_judgments"]
 
 
-def test_hits_that_are_no_chunks_need_the_folder(capsys: pytest.CaptureFixture[str]) -> None:
-    """What a system said of its own hits is in its journal; from the store alone a note says so."""
+def test_hits_without_chunks_need_the_run_folder(capsys: pytest.CaptureFixture[str]) -> None:
 
     def foreign(text: str, k: int) -> list[dict[str, Any]]:
         del text
@@ -303,10 +290,9 @@ def test_hits_that_are_no_chunks_need_the_folder(capsys: pytest.CaptureFixture[s
     assert "RR differ from the recorded values" in part["notes"][1]
 
 
-def test_a_metric_of_text_by_ids_is_refused_with_a_line_to_type(
+def test_a_text_metric_with_qrels_is_rejected_with_the_command(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """The advice is a command, and the command works."""
     Path("q.json").write_text('{"q1": {"a": 1}}', encoding="utf-8")
     assert berryeval("runs", "rescore", "run", "-m", "CharIoU@5", "--qrels", "q.json") == 2
     said = " ".join(capsys.readouterr().err.split())
@@ -324,18 +310,16 @@ def test_a_metric_of_text_by_ids_is_refused_with_a_line_to_type(
         (("run", "-m", "RR", "--qrels", "q", "--benchmark", "b"), "choose one of --qrels and"),
     ],
 )
-def test_what_cannot_be_is_said(
+def test_wrong_usage_is_rejected(
     capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], message: str
 ) -> None:
-    """In one line, and nothing changes."""
     before = record()
     assert berryeval("runs", "rescore", *arguments) == 2
     assert message in capsys.readouterr().err
     assert record() == before
 
 
-def test_the_hash_is_of_the_data_that_scores_are_by(capsys: pytest.CaptureFixture[str]) -> None:
-    """Of what the benchmark is now, where it is named and has changed."""
+def test_the_hash_is_that_of_the_scored_data(capsys: pytest.CaptureFixture[str]) -> None:
     judgments = (*DRINKS.judgments[:-1], Judgment("q4", Anchor(document="water"), 1))
     be.write_benchmark(replace(DRINKS, judgments=judgments), "changed")
     now = be.load_benchmark("changed").content_hash

@@ -1,4 +1,4 @@
-"""`berryeval score`: what it prints, to the letter, and how it refuses."""
+"""`berryeval score`: exact output and rejected input."""
 
 from __future__ import annotations
 
@@ -125,8 +125,9 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
         (["--trec-format", "--per-query"], TREC_PER_QUERY + TREC),
     ],
 )
-def test_texts(options: list[str], expected: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """The whole output, compared."""
+def test_score_prints_the_expected_text(
+    options: list[str], expected: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert printed(capsys, "qrels", "run", *METRICS, *options) == expected
 
 
@@ -140,10 +141,9 @@ def test_texts(options: list[str], expected: str, capsys: pytest.CaptureFixture[
         ["--metrics", "ndcg_cut.10", "-m", "map"],
     ],
 )
-def test_metrics_are_given_as_you_like(
+def test_metrics_can_be_listed_separated_or_repeated(
     names: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """One by one, with commas, or with the option repeated."""
     assert printed(capsys, "qrels", "run", *names) == SUMMARY + REMARKS
 
 
@@ -158,13 +158,11 @@ def test_metrics_are_given_as_you_like(
         (["a, b,"], ["a", "b"]),
     ],
 )  # fmt: skip
-def test_commas(texts: list[str], names: list[str]) -> None:
-    """Only those between metrics separate them."""
+def test_commas_between_metrics_separate_them(texts: list[str], names: list[str]) -> None:
     assert split_names(texts) == names
 
 
-def test_json(capsys: pytest.CaptureFixture[str]) -> None:
-    """One envelope; full precision; queries, groups and audit on request."""
+def test_score_prints_json(capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["qrels", "run", *METRICS, "--json"]
     envelope = json.loads(printed(capsys, *arguments))
     assert (envelope["schema_version"], envelope["command"]) == (1, "score")
@@ -184,8 +182,7 @@ def test_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert more["audit"]["missing_queries"] == ["q4"]
 
 
-def test_csv(capsys: pytest.CaptureFixture[str]) -> None:
-    """A row per metric, with a group on request, or a row per query; full precision."""
+def test_score_prints_csv(capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["qrels", "run", *METRICS, "--csv"]
     scores = evaluate("qrels", "run", ["nDCG@10", "AP"])
 
@@ -221,15 +218,13 @@ def test_csv(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize("name", ["Judged@10", "judged_10", "judged.10,5"])
-def test_judged_at_10_is_shown_if_asked_for(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """The share that the remarks tell is a metric like any other."""
+def test_judged_at_10_is_printed_on_request(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert "\nJudged@10,0.5416666666666666," in printed(capsys, "qrels", "run", "-m", name, "--csv")
 
 
 def test_trec_lines_of_sums_and_geometric_means(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Counts are whole numbers; a geometric mean is shown for all queries only."""
     monkeypatch.setattr(catalogue, "_registered", {})
     catalogue.register("Seen", aggregate="sum")(lambda judged: len(judged.hits))
     catalogue.register("Geo", aggregate="geometric mean")(lambda judged: judged.retrieved + 1)
@@ -245,8 +240,7 @@ def test_trec_lines_of_sums_and_geometric_means(
     assert "Seen (sum)" in printed(capsys, "qrels", "run", "-m", "Seen", "Geo")
 
 
-def test_profiles(capsys: pytest.CaptureFixture[str]) -> None:
-    """`--profile trec_eval` averages over the queries of both files and says what it leaves out."""
+def test_a_profile_changes_the_queries_that_count(capsys: pytest.CaptureFixture[str]) -> None:
     output = printed(capsys, "qrels", "run", "-m", "AP", "--profile", "trec_eval")
     assert output == (
         "metric    mean     std     95% bootstrap  n\n"
@@ -261,8 +255,7 @@ def test_profiles(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize("arguments", [["qrels", "-"], ["-", "run"]])
-def test_stdin(arguments: list[str]) -> None:
-    """Either file may come through a pipe."""
+def test_either_file_can_come_from_stdin(arguments: list[str]) -> None:
     given = QRELS if arguments[0] == "-" else RUN
     done = subprocess.run(
         [sys.executable, "-m", "berryeval", "score", *arguments, *METRICS],
@@ -272,15 +265,13 @@ def test_stdin(arguments: list[str]) -> None:
 
 
 def test_lenient_keeps_groups(capsys: pytest.CaptureFixture[str]) -> None:
-    """A document judged for two groups is no repetition."""
     Path("qrels").write_text("q1 x a 0\nq1 y a 1\nq1 y a 0\n")
     output = printed(capsys, "qrels", "run", "-m", "P@1", "--lenient")
     assert "P@1     1.0000" in output
     assert "left out of the files: 1 faulty or repeated rows" in output
 
 
-def test_lenient(capsys: pytest.CaptureFixture[str]) -> None:
-    """Faulty lines and repeated documents are an error, or left out and counted."""
+def test_lenient_skips_and_counts_faulty_rows(capsys: pytest.CaptureFixture[str]) -> None:
     Path("run").write_text(RUN + "q9 Q0 broken\nq1 Q0 a 9 0.1 bm25\n")
     assert "run:8: expected 6 columns" in refused(capsys, "qrels", "run", *METRICS)
     Path("qrels").write_text(QRELS + "q1 0 b 0\n")
@@ -299,7 +290,6 @@ def test_lenient(capsys: pytest.CaptureFixture[str]) -> None:
 def test_an_audit_of_faulty_files_asks_for_lenient(
     line: str, problem: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The error says how to go on, and going on lists the line."""
     Path("run").write_text(RUN + line)
     said = refused(capsys, "qrels", "run", *METRICS, "--audit")
     assert problem in said
@@ -310,7 +300,6 @@ def test_an_audit_of_faulty_files_asks_for_lenient(
 
 
 def test_help_says_what_an_audit_needs(capsys: pytest.CaptureFixture[str]) -> None:
-    """Where the flag is explained."""
     assert run(build_app(), ["score", "--help"]) == 0
     told = " ".join(capsys.readouterr().out.replace("│", " ").split())
     assert "stop the scoring; with --lenient they are listed instead." in told
@@ -352,8 +341,9 @@ def test_help_says_what_an_audit_needs(capsys: pytest.CaptureFixture[str]) -> No
         (["qrels", "run", "-m", "AP", "--jsn"], "Did you mean --json?"),
     ],
 )
-def test_refusals(arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """Bad input ends in one line on stderr, exit code 2 and nothing on stdout."""
+def test_bad_input_is_rejected(
+    arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     Path("list.json").write_text("[1]")
     Path("empty").write_text("")
     Path("extra").write_text("q9 Q0 a 1 1 t\n")
@@ -363,13 +353,11 @@ def test_refusals(arguments: list[str], said: str, capsys: pytest.CaptureFixture
 
 
 def test_a_run_without_any_judged_query_counts_as_zero(capsys: pytest.CaptureFixture[str]) -> None:
-    """By default every judged query counts, and the remarks say that all are missing."""
     Path("run").write_text("q9 Q0 a 1 1 t\n")
     assert "missing 4 (q1, q2, q3, q4)" in printed(capsys, "qrels", "run", "-m", "AP")
 
 
-def test_odd_names_are_shown_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
-    """Ids that look like markup or emoji codes are text."""
+def test_markup_in_ids_is_printed_literally(capsys: pytest.CaptureFixture[str]) -> None:
     Path("qrels").write_text("[bold] 0 a 1\n:smile: 0 a 1\n")
     Path("run").write_text("[bold] Q0 a 1 1 t\n:smile: Q0 a 1 1 t\n")
     output = printed(capsys, "qrels", "run", "-m", "P@1", "--per-query")

@@ -1,4 +1,4 @@
-"""What data cannot do to a screen: steer it, turn it round, or end a command by a letter."""
+"""Untrusted text on a screen: control characters, direction marks and encodings."""
 
 from __future__ import annotations
 
@@ -46,8 +46,7 @@ def _in_a_folder_with_evil_drinks(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     Path("berryeval.yaml").write_text(json.dumps(config), encoding="utf-8")
 
 
-def test_what_would_steer_the_terminal_is_written_out(capsys: pytest.CaptureFixture[str]) -> None:
-    """In tables, texts, lines of the log and errors; the names can still be read."""
+def test_control_characters_are_escaped(capsys: pytest.CaptureFixture[str]) -> None:
     assert berryeval("eval", "--output", "run", "--verbose") == 0
     capsys.readouterr()
     for command in COMMANDS:
@@ -59,8 +58,7 @@ def test_what_would_steer_the_terminal_is_written_out(capsys: pytest.CaptureFixt
         assert named or command[0] in {"validate", "inspect"}, command
 
 
-def test_columns_stand_under_each_other(capsys: pytest.CaptureFixture[str]) -> None:
-    """A name with escapes is as wide as it is shown, and nothing of it is cut off."""
+def test_columns_are_aligned(capsys: pytest.CaptureFixture[str]) -> None:
     assert berryeval("eval", "--output", "run", "--metrics", "RR") == 0
     lines = capsys.readouterr().out.splitlines()
     head = next(line for line in lines if line.startswith("provider"))
@@ -70,8 +68,7 @@ def test_columns_stand_under_each_other(capsys: pytest.CaptureFixture[str]) -> N
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "cp1252", "utf-8"])
-def test_every_stdout_will_do(encoding: str, clean_environment: dict[str, str]) -> None:
-    """Letters that it does not have are escapes; the exit code is that of the command."""
+def test_any_stdout_encoding_works(encoding: str, clean_environment: dict[str, str]) -> None:
     environment = {**clean_environment, "PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"}
 
     def run(*arguments: str) -> bytes:

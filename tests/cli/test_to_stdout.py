@@ -1,4 +1,4 @@
-"""`-o -`, and formats without a file: one text goes to stdout, alone, from every command."""
+"""`-o -` and formats without a file: one text on stdout, from every command."""
 
 from __future__ import annotations
 
@@ -50,7 +50,6 @@ def printed(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> s
 
 
 def test_compare_prints_a_text_format(capsys: pytest.CaptureFixture[str]) -> None:
-    """By --format alone, and by -o -: what the file would hold, and nothing else."""
     assert berryeval("compare", "old.json", "new.json", "-o", "c.md") == 0
     expected = Path("c.md").read_text(encoding="utf-8")
     asked = ("compare", "old.json", "new.json")
@@ -71,10 +70,9 @@ def test_compare_prints_a_text_format(capsys: pytest.CaptureFixture[str]) -> Non
         (("runs", "export", "--all", "out", "--format", "csv"), "--format is for one RUN"),
     ],
 )  # fmt: skip
-def test_what_does_not_go_to_stdout_is_refused(
+def test_output_that_cannot_go_to_stdout_is_rejected(
     words: tuple[str, ...], problem: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """With the reason."""
     before = names()
     assert berryeval(*words) == 2
     shown = capsys.readouterr()
@@ -83,7 +81,6 @@ def test_what_does_not_go_to_stdout_is_refused(
 
 
 def test_gate_prints_one_file(capsys: pytest.CaptureFixture[str]) -> None:
-    """The verdicts are on stderr then."""
     assert berryeval(
         "gate", "worse.json", "--baseline", "before.json", "--export", "junit", "-o", "-"
     ) == 1  # fmt: skip
@@ -96,13 +93,11 @@ def test_gate_prints_one_file(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_baseline_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
-    """As the file would be."""
     text = printed(capsys, "baseline", "set", "same.json", "-o", "-")
     assert Baseline.read(json.loads(text), "stdout").run == "same"
 
 
 def test_a_trend_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
-    """The numbers unless another format is asked for; a name without an ending may be given."""
     rows = list(csv.DictReader(io.StringIO(printed(capsys, "runs", "trend", "RR", "-o", "-"))))
     assert {row["metric"] for row in rows} == {"RR"}
     assert printed(capsys, "runs", "trend", "RR", "--format", "svg").startswith("<svg")
@@ -110,10 +105,9 @@ def test_a_trend_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     assert "run-0002" in Path("numbers").read_text(encoding="utf-8")
 
 
-def test_an_export_is_what_its_ending_says(
+def test_the_ending_of_an_export_selects_the_format(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A report in that format; JSON, and a name without ending, are the record of the run."""
     write_drinks(tmp_path)
     assert berryeval(
         "eval", "--benchmarks", "drinks", "--providers", "bm25", "--output", "run", "--quiet"

@@ -1,4 +1,4 @@
-"""`--quiet` and `--verbose`: every command takes them, and says less or more besides its result."""
+"""`--quiet` and `--verbose`, which every command accepts."""
 
 from __future__ import annotations
 
@@ -25,10 +25,9 @@ def _in_a_folder_with_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @pytest.mark.parametrize("words", COMMANDS)
-def test_every_command_takes_both_but_not_at_once(
+def test_every_command_accepts_one_of_the_flags(
     words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """None takes them for an unknown option."""
     assert run(build_app(), [*words, "--quiet", "--verbose"]) == 2
     assert "choose one of --quiet and --verbose" in capsys.readouterr().err
     for flag in ("--quiet", "--verbose", "-q", "-v"):
@@ -37,12 +36,10 @@ def test_every_command_takes_both_but_not_at_once(
 
 
 def test_there_are_commands_to_try() -> None:
-    """Commands of groups too."""
     assert {("eval",), ("runs", "trend"), ("list", "metrics"), ("init",)} <= set(COMMANDS)
 
 
 def test_quiet_leaves_out_warnings_and_hints(capsys: pytest.CaptureFixture[str]) -> None:
-    """The result stays, and so does an error."""
     asked = ["baseline", "set", "errors.json", "--allow-errors"]
     assert run(build_app(), asked) == 0
     assert "warning: " in capsys.readouterr().err
@@ -60,7 +57,6 @@ def test_quiet_leaves_out_warnings_and_hints(capsys: pytest.CaptureFixture[str])
 
 
 def test_verbose_shows_log_lines_once(capsys: pytest.CaptureFixture[str]) -> None:
-    """Also in a command that shows some by itself; afterwards all is as before."""
     before = list(logging.getLogger("berryeval").handlers)
     app = App(name="berryeval")
 
@@ -79,10 +75,9 @@ def test_verbose_shows_log_lines_once(capsys: pytest.CaptureFixture[str]) -> Non
 
 
 @pytest.mark.parametrize("words", COMMANDS)
-def test_the_flags_may_stand_before_the_command(
+def test_the_flags_may_come_before_the_command(
     words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """They mean the same there, and the command is known all the same."""
     line = [*words, "a-run-that-is-not-there", "--json"]
     run(build_app(), [*line, "--quiet"])
     after = capsys.readouterr()
@@ -91,8 +86,7 @@ def test_the_flags_may_stand_before_the_command(
     assert '"command":""' not in after.out.replace(" ", "")
 
 
-def test_an_eval_is_quiet_when_the_flag_stands_first(capsys: pytest.CaptureFixture[str]) -> None:
-    """It reads the flag by itself."""
+def test_eval_is_quiet_if_the_flag_comes_first(capsys: pytest.CaptureFixture[str]) -> None:
     line = ["eval", "--benchmarks", "rag-template", "--providers", "bm25", "--output", "a"]
     assert run(build_app(), ["--quiet", *line]) == 0
     first = capsys.readouterr()
