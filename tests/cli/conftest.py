@@ -1,4 +1,4 @@
-"""Where the commands of these tests run."""
+"""Fixtures for the tests of commands."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def drinks_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A current folder with a small benchmark, and no setting from outside."""
+    """Change to a folder with a small benchmark and no outside settings."""
     monkeypatch.chdir(tmp_path)
     for name in list(os.environ):
         if name.startswith("BERRYEVAL_") and name not in {"BERRYEVAL_BACKEND", *OURS}:

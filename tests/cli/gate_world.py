@@ -1,4 +1,4 @@
-"""Runs in files, for `berryeval gate` and `berryeval baseline`."""
+"""Run files for the tests of `berryeval gate` and `berryeval baseline`."""
 
 from __future__ import annotations
 
@@ -16,14 +16,12 @@ if TYPE_CHECKING:
 
     import pytest
 
-__all__ = ["outcome_of", "write_runs"]
-
 _SEED = 7
 _QUERIES = 40
 
 
 def write_runs(folder: Path) -> None:
-    """Runs by what became of them since `before`, each a file NAME.json."""
+    """Write runs named after their change since `before`, each to NAME.json."""
     drawn = np.random.default_rng(_SEED)
     ndcg, rank = drawn.uniform(0.3, 0.9, (2, _QUERIES)).round(3)
     small = drawn.normal(0, 0.25, _QUERIES)
@@ -59,7 +57,7 @@ def _write(folder: Path, name: str, text: str) -> None:
 
 
 def outcome_of(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    """The command line, what it printed, and its exit code, as golden files have it."""
+    """Run a command; return its line, output and exit code as in golden files."""
     code = run(build_app(), list(arguments))
     shown = capsys.readouterr()
     lines = [f"$ berryeval {' '.join(arguments)}", shown.out.rstrip(), shown.err.rstrip()]

@@ -1,4 +1,4 @@
-"""A command on a terminal, as people see it."""
+"""Commands on a pseudo-terminal."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 
 
 def on_a_terminal(*arguments: str, **environment: str) -> tuple[int, str]:
-    """The exit code of a command, and what it shows: stdout and stderr together."""
+    """Run a command; return its exit code, and stdout and stderr together."""
     import pty
 
     ours, theirs = pty.openpty()
@@ -22,12 +22,12 @@ def on_a_terminal(*arguments: str, **environment: str) -> tuple[int, str]:
 
 
 def _read_all(terminal: int) -> str:
-    """What was written until the last program that could write has ended."""
+    """Read until the last writer has closed the terminal."""
     parts = []
     while True:
         try:
             part = os.read(terminal, 65536)
-        except OSError:  # how Linux says that the other side is closed
+        except OSError:  # Linux raises this when the other side is closed
             break
         if not part:
             break

@@ -35,12 +35,12 @@ def _in_a_folder_with_benchmarks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def printed(capsys: pytest.CaptureFixture[str]) -> str:
-    """What was printed, without white space at the ends of lines."""
+    """Return stdout without trailing white space."""
     return re.sub(r" +$", "", capsys.readouterr().out, flags=re.MULTILINE)
 
 
 def data_of(capsys: pytest.CaptureFixture[str], command: str) -> dict[str, Any]:
-    """What is in the envelope."""
+    """Return the data of the envelope."""
     envelope = json.loads(capsys.readouterr().out)
     assert envelope["command"] == command
     found: dict[str, Any] = envelope["data"]

@@ -424,7 +424,7 @@ def test_a_run_of_fewer_queries_does_not_end_a_trend(capsys: pytest.CaptureFixtu
 
 
 def failing(number: int, failed: int) -> RunRecord:
-    """A run in which so many of five queries of bm25 ended without an answer."""
+    """Return a run in which `failed` of five bm25 queries failed."""
     record = run_of(number, providers=("bm25",))
     (part,) = record.benchmarks
     (provider,) = part.providers

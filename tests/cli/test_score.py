@@ -93,7 +93,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    """What the command prints; it must end well and say nothing on stderr."""
+    """Return stdout; the command must succeed with an empty stderr."""
     assert run(build_app(), ["score", *arguments]) == 0
     output = capsys.readouterr()
     assert output.err == ""
@@ -101,7 +101,7 @@ def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
 
 
 def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
-    """The one line with which the command refuses; stdout stays empty but for asked-for JSON."""
+    """Return the error line; stdout must be empty except for requested JSON."""
     assert run(build_app(), ["score", *arguments]) == 2
     output = capsys.readouterr()
     if "--json" in arguments:
