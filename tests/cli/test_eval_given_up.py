@@ -87,7 +87,7 @@ def test_suggested_commands_are_quoted(capsys: pytest.CaptureFixture[str]) -> No
     Path("mended").touch()
     assert berryeval(*again, "--store", "none") == 0
     assert berryeval(*made) == 2
-    assert "holds: berryeval eval --resume 'run 2'" in capsys.readouterr().err
+    assert "results: berryeval eval --resume 'run 2'" in capsys.readouterr().err
 
 
 def test_a_folder_that_looks_like_an_option_can_be_resumed(

@@ -232,7 +232,7 @@ def test_damaged_lines_of_the_journal_are_asked_again(
     wrong = sum(one != other for one, other in zip(entries, damaged, strict=True))
     log.unlink()
     assert results_of(plan, tmp_path / "run")["s"].outcomes == {"ok": 6}
-    said = f"s on fruit: {wrong} damaged lines of the journal left out; a query with no other line"
+    said = f"s on fruit: skipped {wrong} damaged lines of the journal; a query with no other line"
     assert said in caplog.text
     assert len(asked(log)) == wrong > 1
     caplog.clear()

@@ -53,7 +53,7 @@ def test_a_rule_about_drops_fails_the_regression(found: Any) -> None:
 def test_the_page_of_gates_shows_this_output(found: Any) -> None:
     page = PAGE.read_text(encoding="utf-8")
     assert example().describe(found) in page
-    keys = re.findall(r"^\| `([a-z_]+)` \|", page.split("| key | what |")[1], re.MULTILINE)
+    keys = re.findall(r"^\| `([a-z_]+)` \|", page.split("| key | meaning |")[1], re.MULTILINE)
     assert keys == list(Rule.model_fields)
     data = yaml.safe_load(page.split("```yaml")[1].split("```")[0])
     assert len(Gate(**data["gate"]).rules) == 5

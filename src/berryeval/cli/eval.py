@@ -14,7 +14,7 @@ from berryeval.cli.app import EXIT_FAILED, EXIT_PASSED, EXIT_RUN_FAILED
 from berryeval.cli.eval_view import View
 from berryeval.cli.flags import Depth, Flag, Metrics, OutputFolder, Quiet, Several, Verbose
 from berryeval.cli.logs import error_screen, log_level, log_lines, progress_on
-from berryeval.workflows import RunRequest, choose_store, evaluate, plan_run, write_baseline_page
+from berryeval.workflows import RunRequest, evaluate, plan_run, write_baseline_page
 
 if TYPE_CHECKING:
     from berryeval.workflows import Evaluation
@@ -104,14 +104,14 @@ def run_eval(  # noqa: PLR0913 - the options of the command
         retry_errors=retry_errors,
         baseline=baseline,
         max_drop=max_drop,
+        store=store,
     )  # fmt: skip
     level = log_level(quiet=quiet, verbose=verbose)
     worst = 0
     if where_it_fails is not None:
         worst = (where_it_fails or [WORST])[0]
         require(worst >= 1, "--where-it-fails", "1 or more", worst)
-    plan, folder = plan_run(request)
-    place = choose_store(store, config)
+    plan, folder, place = plan_run(request)
     screen = error_screen()
     with log_lines(screen, level):
         with progress_on(screen, hidden=quiet) as listener:

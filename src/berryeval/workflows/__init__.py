@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from berryeval.workflows.history import (
         Imported,
         check_imported,
-        choose_store,
         export_runs,
         import_runs,
         open_history,
@@ -28,9 +27,15 @@ if TYPE_CHECKING:
     from berryeval.workflows.rescoring import Rescored, rescore
     from berryeval.workflows.run_comparison import compare_runs
     from berryeval.workflows.run_finder import FoundRun, find_run
-    from berryeval.workflows.run_folder import RunRequest, plan_run, write_text_file
+    from berryeval.workflows.run_folder import write_text_file
     from berryeval.workflows.run_result import BenchmarkResult, WorstQuery, worst_queries
-    from berryeval.workflows.settings import read_limits, read_list, read_pairs
+    from berryeval.workflows.settings import (
+        RunRequest,
+        plan_run,
+        read_limits,
+        read_list,
+        read_pairs,
+    )
     from berryeval.workflows.starter import write_starting_files
     from berryeval.workflows.verdicts import (
         JudgedRun,

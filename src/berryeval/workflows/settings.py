@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,12 +17,13 @@ from berryeval.workflows.config import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from berryeval._internal.files import PathLike
     from berryeval.gates import Rule
     from berryeval.workflows.config import KeyPath
     from berryeval.workflows.plan import Plan
+    from berryeval.workflows.run_folder import RunFolder
 
 
 PATIENCE: Final = ("concurrency", "timeout", "batch")  # the settings of `run` with flags
@@ -148,6 +150,94 @@ def read_pairs(texts: list[str], owner: str) -> dict[str, str]:
             raise ConfigurationError(msg)
         pairs[name.strip()] = value.strip()
     return pairs
+
+
+# The plan, folder and store of a run that starts or resumes.
+
+_CHANGEABLE: Final = ("thresholds", "export")  # settings that may change on --resume
+_FLAGS: Final = {"thresholds": "fail-below"}
+
+
+@dataclass(frozen=True)
+class RunRequest:
+    """The options of `berryeval eval` that decide what runs and where.
+
+    Attributes:
+        settings: Values of flags by the names of the plan; None if not given.
+        config: Configuration file.
+        output: Folder of the run.
+        resume: Folder of a run to resume.
+        retry_errors: Ask failed queries again.
+        baseline: Baseline of the gate: a file, or a run.
+        max_drop: Limits such as `nDCG@10=0.01`.
+        store: Store of past runs: a path, a URL, or none.
+    """
+
+    settings: Mapping[str, Any]
+    config: str | None = None
+    output: str | None = None
+    resume: str | None = None
+    retry_errors: bool = False
+    baseline: str | None = None
+    max_drop: Sequence[str] | None = None
+    store: str | None = None
+
+
+def plan_run(request: RunRequest) -> tuple[Plan, RunFolder, str | None]:
+    """Build the plan, with its gate, and choose the folder and the store of the run."""
+    from berryeval.workflows.history import choose_store
+    from berryeval.workflows.run_folder import choose_folder, resume_plan
+    from berryeval.workflows.verdicts import add_limits, replace_baseline
+
+    settings = _read_settings(request.settings)
+    if request.resume is None:
+        if request.retry_errors and request.output is None:
+            msg = "--retry-errors needs --resume FOLDER, the run with the errors"
+            raise ConfigurationError(msg)
+        plan = build_plan(settings, request.config)
+        retry = request.retry_errors
+        folder = choose_folder(plan, request.output, finished=False, retry_errors=retry)
+    else:
+        fixed = [name for name, value in settings.items() if value and name not in PATIENCE]
+        given = [name for name in fixed if name not in _CHANGEABLE]
+        given += ["output"] * bool(request.output)
+        if given:
+            flag = _FLAGS.get(given[0], given[0])
+            msg = f"--resume takes the plan from its folder; leave out --{flag}"
+            raise ConfigurationError(msg)
+        changes = {name: settings[name] for name in (*PATIENCE, "export")}
+        plan, folder = resume_plan(request.resume, changes, request.config)
+        plan = _replace_thresholds(plan, settings["thresholds"])
+    drops = read_limits(request.max_drop, "--max-drop", "nDCG@10=0.01")
+    gate = replace_baseline(add_limits(plan.gate, {}, drops), request.baseline)
+    place = choose_store(request.store, request.config)
+    return plan.model_copy(update={"gate": gate}), folder, place
+
+
+def _read_settings(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Read the texts of lists, pairs and limits."""
+    settings = dict(given)
+    for name in ("benchmarks", "providers", "metrics", "export"):
+        if settings.get(name):
+            settings[name] = read_list(name, settings[name], f"--{name}")
+    settings["filter"] = read_pairs(settings.get("filter") or [], "--filter")
+    limits = settings.get("thresholds")
+    settings["thresholds"] = read_limits(limits, "--fail-below", "recall@10=0.80")
+    return settings
+
+
+def _replace_thresholds(plan: Plan, thresholds: dict[str, float]) -> Plan:
+    """Return the plan of a resumed run with other thresholds, if some are given."""
+    if not thresholds:
+        return plan
+    changed: Plan = check_model(type(plan), {**plan.model_dump(), "thresholds": thresholds}, None)
+    if changed.depth != plan.depth:
+        msg = (
+            f"--fail-below needs {changed.depth} hits per query, the run asked for {plan.depth}; "
+            "start a new run with it"
+        )
+        raise ConfigurationError(msg)
+    return changed
 
 
 # Limits of metrics, from flags and from `thresholds`.
