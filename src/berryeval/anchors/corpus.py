@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter, defaultdict
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -68,21 +69,14 @@ class TextIndex:
         words = _split_words(needle)
         inner = words[1:-1]  # the first and last may be parts of words
         if not inner:
-            return self._find_parts(words)
+            homes = self._homes.items()
+            return set.intersection(
+                *({n for word, at in homes if part in word for n in at} for part in words)
+            )
         if any(word not in self._homes for word in inner):
             return ()
         rarest = sorted((self._homes[word] for word in set(inner)), key=len)[:_RAREST]
         return set(rarest[0]).intersection(*rarest[1:])
-
-    def _find_parts(self, parts: list[str]) -> Iterable[int]:
-        """Return the texts with words that contain the one or two words of a short needle."""
-        found: set[int] | None = None
-        for part in parts:
-            here = {
-                number for word, homes in self._homes.items() if part in word for number in homes
-            }
-            found = here if found is None else found & here
-        return found or ()
 
 
 _SPACE: Final = 4  # gaps up to this length are white space omitted by the chunker
@@ -118,7 +112,8 @@ def rebuild_text(chunks: Iterable[Chunk]) -> RebuiltText | None:
     complete = True
     for start, end, text in pieces:
         if start > at:
-            parts.append(_fill_gap(start - at))
+            gap = start - at
+            parts.append("\n" * gap if gap <= _SPACE else f"\n{_UNKNOWN * (gap - 2)}\n")
             complete = False
         if -end > at:
             parts.append(text[max(at - start, 0) :])
@@ -129,31 +124,17 @@ def rebuild_text(chunks: Iterable[Chunk]) -> RebuiltText | None:
     return RebuiltText(whole, complete)
 
 
-def _fill_gap(length: int) -> str:
-    if length <= _SPACE:
-        return "\n" * length
-    return f"\n{_UNKNOWN * (length - 2)}\n"
-
-
 _LINE_END: Final = re.compile(r"\r\n|\r|\n")
 
 
+@dataclass(eq=False)
 class Text:
-    """The text of a document.
+    """The text of a document, given or rebuilt from chunks; `complete` if it has no gaps."""
 
-    Attributes:
-        document: Id of the document.
-        text: The text.
-        complete: Whether the text has no gaps, as a text rebuilt from chunks may have.
-    """
-
-    def __init__(
-        self, document: str, text: str, *, given: bool = True, complete: bool = True
-    ) -> None:
-        self.document = document
-        self.text = text
-        self.complete = complete
-        self._given = given
+    document: str
+    text: str
+    given: bool = True
+    complete: bool = True
 
     @cached_property
     def normalised(self) -> Normalised:
@@ -168,7 +149,7 @@ class Text:
     @cached_property
     def hash(self) -> str:
         """The content hash; empty if the text was rebuilt from chunks."""
-        return content_hash(self.text) if self._given else ""
+        return content_hash(self.text) if self.given else ""
 
     @cached_property
     def _line_starts(self) -> list[int]:
@@ -207,19 +188,14 @@ class Corpus:
                 msg = f"the document id {document.id!r} is not unique"
                 raise DataError(msg)
             self._texts[document.id] = Text(document.id, document.text)
-        self._rebuild(chunks or ())
-        self.closed = bool(self._texts)
-
-    def _rebuild(self, chunks: Iterable[Chunk]) -> None:
         pieces: dict[str, list[Chunk]] = defaultdict(list)
-        for chunk in chunks:
+        for chunk in chunks or ():
             if chunk.doc_id and chunk.doc_id not in self._texts:
                 pieces[chunk.doc_id].append(chunk)
-        for document, parts in pieces.items():
+        for name, parts in pieces.items():
             found = rebuild_text(parts)
-            self._texts[document] = found and Text(
-                document, found.text, given=False, complete=found.complete
-            )
+            self._texts[name] = found and Text(name, found.text, False, found.complete)
+        self.closed = bool(self._texts)
 
     def __contains__(self, document: str) -> bool:
         return document in self._texts

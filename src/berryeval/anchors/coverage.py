@@ -39,7 +39,6 @@ class CoverageRule:
     share: float = 0.5
 
     def __post_init__(self) -> None:
-        """Require a share in (0, 1]."""
         if not 0 < self.share <= 1:
             msg = f"the coverage share must be above 0 and at most 1, found {self.share}"
             raise ConfigurationError(msg)
@@ -82,7 +81,6 @@ def place_piece(piece: Piece, corpus: Corpus) -> Placement:
 
 
 def _fits(claimed: str, text: Text, start: int, end: int) -> bool:
-    """Return whether the text at these offsets is compatible with the text of the piece."""
     if end > len(text.text):
         return False
     passage = text.text[start:end]
@@ -128,7 +126,9 @@ class Pieces:
         if anchor.chunk:
             return self._by_id.get(anchor.chunk, [])
         if target.is_document:
-            return self._of_document(anchor.document)
+            itself = self._by_id.get(anchor.document, ())
+            more = [number for number in itself if not self._placed[number].document]
+            return sorted([*self._by_document.get(anchor.document, ()), *more])
         found = {
             number
             for document, start, end in target.spans
@@ -137,12 +137,6 @@ class Pieces:
         if self.unplaced:
             found.update(self._find_unplaced(target))
         return sorted(found)
-
-    def _of_document(self, document: str) -> list[int]:
-        """Return the pieces of a document, and pieces without a document that have its id."""
-        itself = self._by_id.get(document, ())
-        more = [number for number in itself if not self._placed[number].document]
-        return sorted([*self._by_document.get(document, ()), *more])
 
     @cached_property
     def unplaced(self) -> list[int]:
@@ -153,9 +147,9 @@ class Pieces:
     def ambiguous(self) -> tuple[Ambiguity, ...]:
         """Pieces whose text occurs several times in its document."""
         return tuple(
-            Ambiguity("chunk", self._pieces[number].id, _choices(placed))
-            for number, placed in enumerate(self._placed)
-            if len(placed.spans) > 1
+            Ambiguity("chunk", piece.id, tuple(f"{home}, characters {a} to {b}" for a, b in spans))
+            for piece, (home, spans) in zip(self._pieces, self._placed, strict=True)
+            if len(spans) > 1
         )
 
     def _overlapping(self, document: str, start: int, end: int) -> Iterable[int]:
@@ -171,12 +165,16 @@ class Pieces:
                 yield number
 
     def _find_unplaced(self, target: Location) -> Iterable[int]:
-        """Return the pieces without a span that contain the quote or are in the section."""
         anchor = target.anchor
         if anchor.quote:
             containing = self._unplaced_texts.find_containing(normalise(anchor.quote))
             candidates = (self.unplaced[place] for place in containing)
-            return [number for number in candidates if self._may_be_in(number, anchor)]
+            homes = {"", anchor.document}
+            return [
+                number
+                for number in candidates
+                if not anchor.document or self._placed[number].document in homes
+            ]
         if target.path:
             wanted = slugs(target.path)
             numbers = self._unplaced_by_path.get((anchor.document, wanted), ())
@@ -184,9 +182,6 @@ class Pieces:
                 return numbers
             return [n for n in numbers if slugs(self._pieces[n].section) == wanted]
         return ()
-
-    def _may_be_in(self, number: int, anchor: Anchor) -> bool:
-        return not anchor.document or self._placed[number].document in {"", anchor.document}
 
     @cached_property
     def _by_id(self) -> dict[str, list[int]]:
@@ -216,7 +211,3 @@ def _numbers_by(names: Iterable[str]) -> dict[str, list[int]]:
     for number, name in enumerate(names):
         found[name].append(number)
     return found
-
-
-def _choices(placed: Placement) -> tuple[str, ...]:
-    return tuple(f"{placed.document}, characters {start} to {end}" for start, end in placed.spans)

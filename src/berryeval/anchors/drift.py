@@ -68,24 +68,16 @@ class Ambiguity(JsonRecord):
 def repair(
     judgments: Iterable[Judgment], drift: Iterable[Drift], *, least: float = ALIKE
 ) -> list[Judgment]:
-    """Return the judgments with repaired anchors.
+    """Return the judgments with the repaired anchors of the drift that `resolve` reports.
 
-    Args:
-        judgments: Judgments that were resolved.
-        drift: Drift reported by `resolve`.
-        least: Minimum similarity of a repair; review `Drift.nearest` before lowering it.
+    Repairs must be at least `least` alike; review `Drift.nearest` before lowering it.
     """
     repaired = {
         _key(found.judgment): found.repaired
         for found in drift
         if found.repaired is not None and found.ratio >= least
     }
-    return [
-        replace(judgment, target=repaired[_key(judgment)])
-        if _key(judgment) in repaired
-        else judgment
-        for judgment in judgments
-    ]
+    return [replace(one, target=repaired.get(_key(one), one.target)) for one in judgments]
 
 
 def _key(judgment: Judgment) -> tuple[str, str, Anchor]:
@@ -96,22 +88,15 @@ def _key(judgment: Judgment) -> tuple[str, str, Anchor]:
 class Location:
     """The location of an anchor's target, or the reason why it has none.
 
-    Attributes:
-        anchor: The anchor.
-        spans: Equally good places. Empty for a chunk or a whole document, if the text of the
-            document is unknown, or if the anchor does not resolve.
-        match: How a quote was found.
-        ratio: Similarity of the text and the quote.
-        path: Headings of a section, as written in the text.
-        choices: Possible places of an ambiguous anchor.
-        lost: Reason why the anchor does not resolve.
+    The spans are equally good places; there are none for a chunk or a whole document, if the text
+    of the document is unknown, or if the anchor does not resolve.
     """
 
     anchor: Anchor
     spans: tuple[Span, ...] = ()
     match: Match = "exact"
-    ratio: float = 1.0
-    path: Path = ()
+    ratio: float = 1.0  # similarity of the text and the quote
+    path: Path = ()  # headings of a section, as written in the text
     choices: tuple[str, ...] = field(default=(), repr=False)
     lost: Lost | None = None
 
@@ -119,8 +104,7 @@ class Location:
     def is_document(self) -> bool:
         """Whether the target is a whole document."""
         anchor = self.anchor
-        narrower = anchor.chunk or anchor.section or anchor.quote or anchor.start is not None
-        return not narrower
+        return not (anchor.chunk or anchor.section or anchor.quote or anchor.start is not None)
 
     @property
     def resolves(self) -> bool:
@@ -142,17 +126,13 @@ def explain_missing_document(anchor: Anchor, corpus: Corpus) -> Lost:
     reason = f"there is no document {anchor.document!r}"
     same = corpus.with_hash(anchor.document_hash)
     if len(same) == 1:
-        (name,) = same
-        text = corpus.text(name)
+        text = corpus.text(same[0])
         nearest = truncate(text.text) if text else ""
-        return Lost(
-            f"{reason}; {name!r} has the same text", nearest, 1.0, replace(anchor, document=name)
-        )
+        repaired = replace(anchor, document=same[0])
+        return Lost(f"{reason}; {same[0]!r} has the same text", nearest, 1.0, repaired)
     needle = normalise(anchor.quote)
     homes = corpus.find_containing(needle) if needle else []
-    if len(homes) != 1:
-        return Lost(reason)
-    found = find_same(anchor.quote, homes[0])
+    found = find_same(anchor.quote, homes[0]) if len(homes) == 1 else None
     if not found:
         return Lost(reason)
     repaired = _move_anchor(anchor, homes[0], *found.places[0])
@@ -167,8 +147,7 @@ def explain_missing_section(anchor: Anchor, text: Text) -> Lost:
         return Lost(reason)
     section, ratio = near
     passage = truncate(text.text[section.start : section.end])
-    unique = len(text.sections.find(section.path)) == 1
-    path = section.path if unique else (section.id,)
+    path = section.path if len(text.sections.find(section.path)) == 1 else (section.id,)
     repaired = replace(anchor, section=path, document_hash=text.hash)
     return Lost(f"{reason}; the closest is {' > '.join(section.path)!r}", passage, ratio, repaired)
 
@@ -198,7 +177,6 @@ def explain_missing_quote(anchor: Anchor, texts: Iterable[Text]) -> Lost:
 
 
 def _move_anchor(anchor: Anchor, text: Text, start: int, end: int) -> Anchor:
-    """Return the anchor moved to a passage, with its span and quote."""
     return replace(
         anchor,
         document=text.document,

@@ -14,22 +14,13 @@ from berryeval.anchors.drift import (
     explain_missing_quote,
     explain_missing_section,
 )
-from berryeval.anchors.quotes import (
-    RATIO,
-    Found,
-    Match,
-    find_nearly,
-    find_quote,
-    find_same,
-    normalise,
-)
+from berryeval.anchors.quotes import RATIO, Found, Match, find_nearly, find_same, normalise
 from berryeval.data import Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from berryeval.anchors.corpus import Corpus, Text
-    from berryeval.anchors.markdown import Section
     from berryeval.data import Anchor
 
 
@@ -46,14 +37,10 @@ def locate(anchor: Anchor, corpus: Corpus) -> Location:
     if anchor.document not in corpus and corpus.closed:
         return Location(anchor, lost=explain_missing_document(anchor, corpus))
     text = corpus.text(anchor.document)
-    return _locate_without_text(anchor) if text is None else _locate_in_text(anchor, text)
-
-
-def _locate_in_text(anchor: Anchor, text: Text) -> Location:
-    if anchor.section:
-        return _locate_section(anchor, text)
-    if anchor.start is not None:
-        return _locate_span(anchor, text)
+    if text is None:
+        return _locate_without_text(anchor)
+    if anchor.section or anchor.start is not None:
+        return (_locate_section if anchor.section else _locate_span)(anchor, text)
     return _locate_quote(anchor, text) if anchor.quote else Location(anchor)
 
 
@@ -66,12 +53,10 @@ def _at(anchor: Anchor, text: Text, found: Found) -> Location:
 
 
 def _locate_quote(anchor: Anchor, text: Text) -> Location:
-    found = find_quote(anchor.quote, text)
-    return (
-        _at(anchor, text, found)
-        if found
-        else Location(anchor, lost=explain_missing_quote(anchor, [text]))
-    )
+    found = find_same(anchor.quote, text) or find_nearly(anchor.quote, text, RATIO)
+    if found:
+        return _at(anchor, text, found)
+    return Location(anchor, lost=explain_missing_quote(anchor, [text]))
 
 
 def _locate_without_text(anchor: Anchor) -> Location:
@@ -86,9 +71,10 @@ def _locate_without_text(anchor: Anchor) -> Location:
 
 def _locate_section(anchor: Anchor, text: Text) -> Location:
     sections = text.sections.find(anchor.section)
+    spans = [(one.start, one.end if anchor.subsections else one.own_end) for one in sections]
     if anchor.quote:
-        for section in sections:
-            found = find_same(anchor.quote, text, section.start, _end(anchor, section))
+        for span in spans:
+            found = find_same(anchor.quote, text, *span)
             if found:
                 return _at(anchor, text, found)
         return _locate_quote(anchor, text)
@@ -97,32 +83,24 @@ def _locate_section(anchor: Anchor, text: Text) -> Location:
     if len(sections) > 1:
         choices = (f"{' > '.join(one.path)} (#{one.id})" for one in sections)
         return Location(anchor, choices=tuple(choices))
-    (section,) = sections
-    span = (section.start, _end(anchor, section))
-    return Location(anchor, _make_spans(text, [span]), path=section.path)
-
-
-def _end(anchor: Anchor, section: Section) -> int:
-    return section.end if anchor.subsections else section.own_end
+    return Location(anchor, _make_spans(text, spans), path=sections[0].path)
 
 
 def _locate_span(anchor: Anchor, text: Text) -> Location:
     problem = _find_problem(anchor, text)
     if not problem:
-        start, end = _characters(anchor, text)
-        changed = _has_changed(anchor, text)
-        matches = not anchor.quote or _contains(text.text[start:end], anchor.quote)
-        if matches and (not changed or anchor.quote.strip()):
+        start, end = anchor.start or 0, anchor.end or 0
+        if anchor.unit == "lines":
+            start, end = text.lines(start, end)
+        passage, quote, known = text.text[start:end], anchor.quote, anchor.document_hash
+        changed = known and text.hash and format_hash(known) != text.hash
+        matches = quote in passage or normalise(quote) in normalise(passage)
+        if matches and (not changed or quote.strip()):
             return Location(anchor, _make_spans(text, [(start, end)]))
         problem = f"{anchor.document!r} has changed, and a span without a quote cannot be verified"
     if anchor.quote:
         return _locate_quote(anchor, text)
     return Location(anchor, lost=explain_changed_span(anchor, text, problem))
-
-
-def _characters(anchor: Anchor, text: Text) -> tuple[int, int]:
-    first, last = anchor.start or 0, anchor.end or 0
-    return text.lines(first, last) if anchor.unit == "lines" else (first, last)
 
 
 def _find_problem(anchor: Anchor, text: Text) -> str:
@@ -136,17 +114,7 @@ def _find_problem(anchor: Anchor, text: Text) -> str:
     return ""
 
 
-def _has_changed(anchor: Anchor, text: Text) -> bool:
-    known = anchor.document_hash and text.hash
-    return bool(known) and format_hash(anchor.document_hash) != text.hash
-
-
-def _contains(passage: str, quote: str) -> bool:
-    return quote in passage or normalise(quote) in normalise(passage)
-
-
 def _locate_quote_anywhere(anchor: Anchor, corpus: Corpus) -> Location:
-    """Find a quote without a document in every document that contains it."""
     needle = normalise(anchor.quote)
     homes = corpus.find_containing(needle) if needle else []
     found = [(text, find_same(anchor.quote, text)) for text in homes]

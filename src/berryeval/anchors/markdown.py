@@ -13,9 +13,8 @@ if TYPE_CHECKING:
 
     from berryeval.data import Section as Path
 
-_LINE: Final = re.compile(
-    r"[^\r\n]+(?:\r\n?|\n)?|\r\n?|\n"
-)  # unlike str.splitlines, a form feed is no line end
+# Unlike str.splitlines, a form feed is no line end.
+_LINE: Final = re.compile(r"[^\r\n]+(?:\r\n?|\n)?|\r\n?|\n")
 _HEADING: Final = re.compile(r" {0,3}(#{1,6})(?=[ \t]|$)")
 _UNDERLINE: Final = re.compile(r" {0,3}(=+|-+)[ \t]*$")
 _FENCE: Final = re.compile(r" {0,3}(`{3,}|~{3,})(.*)$")
@@ -59,7 +58,6 @@ class _Above:
         self._in_list = False  # indented text then belongs to an item
 
     def add(self, line: str, start: int) -> None:
-        """Add a line that is not a heading."""
         first, self.title = not self._open, None
         if not line.strip() or _is_break(line):
             self._open = False
@@ -121,23 +119,14 @@ _LINK: Final = re.compile(r"!?\[([^\[\]]*)\]\((?:[^()]|\([^()]*\))*\)")
 
 @dataclass(frozen=True)
 class Section:
-    """A heading and the text below it.
+    """A heading and the text below it, or the text before the first heading."""
 
-    Attributes:
-        path: Headings from the outermost to this one; empty for text before the first heading.
-        id: Link target: the `{#id}` of the heading, or its slug.
-        level: 1 for `#`; 0 for text before the first heading.
-        start: Start of the heading.
-        own_end: Start of the next heading of any level.
-        end: End including subsections: start of the next heading of the same or a higher level.
-    """
-
-    path: Path
-    id: str
-    level: int
+    path: Path  # headings from the outermost to this one
+    id: str  # link target: the `{#id}` of the heading, or its slug
+    level: int  # 1 for `#`; 0 for text before the first heading
     start: int
-    own_end: int
-    end: int
+    own_end: int  # start of the next heading of any level
+    end: int  # end including subsections
 
 
 def slug(heading: str) -> str:
@@ -157,9 +146,8 @@ def parse_sections(text: str) -> tuple[Section, ...]:
     sections = [Section((), "", 0, 0, first, first)] if text[:first].strip() else []
     above: list[tuple[int, str]] = []
     taken: dict[str, int] = {}
-    for (level, title, start), (own_end, end) in zip(
-        headings, _ends(headings, len(text)), strict=True
-    ):
+    ends = _ends(headings, len(text))
+    for (level, title, start), (own_end, end) in zip(headings, ends, strict=True):
         name, given = _split_id(title)
         above = [(depth, heading) for depth, heading in above if depth < level] + [(level, name)]
         path = tuple(heading for _, heading in above)
@@ -179,7 +167,6 @@ def _ends(headings: list[Heading], length: int) -> list[tuple[int, int]]:
 
 
 def _split_id(title: str) -> tuple[str, str]:
-    """Split a heading into its text and its `{#id}`, which may be empty."""
     name, mark, identity = title.rpartition("{#")
     given = identity.removesuffix("}")
     if not mark or given == identity or not given or re.search(r"[\s{}]", given):
@@ -188,7 +175,6 @@ def _split_id(title: str) -> tuple[str, str]:
 
 
 def _make_unique(identity: str, taken: dict[str, int]) -> str:
-    """Return the slug, with a number appended if an earlier heading has it."""
     result = identity
     while result in taken:
         taken[identity] += 1

@@ -44,7 +44,6 @@ class Normalised:
         return self._map(start)[0], self._map(end - 1)[1]
 
     def _map(self, place: int) -> tuple[int, int]:
-        """Return the original span of the character at this position."""
         ours, theirs = self._changes
         change = bisect_right(ours, (place, sys.maxsize)) - 1
         if change < 0:
@@ -202,19 +201,11 @@ _GLANCE: Final = 8_000  # budget of the search for a suggested passage
 
 
 class Found(NamedTuple):
-    """The places of a quote in a text.
-
-    `ratio` is 1 minus the edits per character of the normalized quote.
-    """
+    """The places of a quote in a text."""
 
     places: tuple[tuple[int, int], ...]
     match: Match = "exact"
-    ratio: float = 1.0
-
-
-def find_quote(quote: str, text: Text) -> Found | None:
-    """Find a quote exactly, normalized, or approximately with a ratio of at least `RATIO`."""
-    return find_same(quote, text) or find_nearly(quote, text, RATIO)
+    ratio: float = 1.0  # 1 minus the edits per character of the normalized quote
 
 
 def find_same(quote: str, text: Text, start: int = 0, end: int | None = None) -> Found | None:

@@ -12,8 +12,7 @@ from berryeval.data import Qrels
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from berryeval.anchors.coverage import CoverageRule, Pieces
-    from berryeval.anchors.drift import Location
+    from berryeval.anchors.coverage import CoverageRule
     from berryeval.data import Anchor, Chunk, Document, Judgment
 
 
@@ -64,8 +63,23 @@ def resolve(
     judged, pieces = list(judgments), list(chunks)
     targets = Targets.locate(judged, documents, chunks=pieces, rule=rule)
     index = targets.index(pieces)
-    covering = _Covering(index, [chunk.id for chunk in pieces])
-    grades, drift, uncovered = _judge_chunks(judged, targets, covering)
+    known: dict[Anchor, list[str]] = {}
+    grades: dict[str, dict[str, float]] = {query: {} for query in targets.queries}
+    drift: list[Drift] = []
+    uncovered: list[Judgment] = []
+    for judgment in judged:
+        anchor, grade, best = judgment.target, judgment.grade, grades[judgment.query_id]
+        place = targets.location_of(anchor)
+        if anchor not in known:
+            known[anchor] = [pieces[number].id for number in index.covering(place)]
+        for chunk in known[anchor] or ([anchor.chunk] if anchor.chunk else []):
+            best[chunk] = max(best.get(chunk, grade), grade)
+        if known[anchor] or not place.resolves:
+            continue
+        if place.spans or place.is_document:
+            uncovered.append(judgment)
+        else:
+            drift.append(Drift(judgment, _explain_uncovered(anchor)))
     return Resolution(
         Qrels.from_dict(grades),
         targets,
@@ -74,43 +88,6 @@ def resolve(
         tuple(uncovered),
         tuple(pieces[number].id for number in index.unplaced),
     )
-
-
-class _Covering:
-    """A cache of the ids of the chunks that cover an anchor."""
-
-    def __init__(self, pieces: Pieces, ids: list[str]) -> None:
-        self._pieces = pieces
-        self._ids = ids
-        self._known: dict[Anchor, list[str]] = {}
-
-    def ids(self, place: Location) -> list[str]:
-        if place.anchor not in self._known:
-            numbers = self._pieces.covering(place)
-            self._known[place.anchor] = [self._ids[number] for number in numbers]
-        return self._known[place.anchor]
-
-
-def _judge_chunks(
-    judgments: list[Judgment], targets: Targets, covering: _Covering
-) -> tuple[dict[str, dict[str, float]], list[Drift], list[Judgment]]:
-    grades: dict[str, dict[str, float]] = {query: {} for query in targets.queries}
-    drift: list[Drift] = []
-    uncovered: list[Judgment] = []
-    for judgment in judgments:
-        place = targets.location_of(judgment.target)
-        ids = covering.ids(place)
-        known = grades[judgment.query_id]
-        named = [judgment.target.chunk] if judgment.target.chunk else []
-        for chunk in ids or named:
-            known[chunk] = max(known.get(chunk, judgment.grade), judgment.grade)
-        if ids or not place.resolves:
-            continue
-        if place.spans or place.is_document:
-            uncovered.append(judgment)
-        else:
-            drift.append(Drift(judgment, _explain_uncovered(judgment.target)))
-    return grades, drift, uncovered
 
 
 def _explain_uncovered(anchor: Anchor) -> str:

@@ -24,19 +24,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Target:
-    """The target of a judgment or of a group of judgments.
-
-    Attributes:
-        members: Location of each judgment.
-        grades: Grade of each judgment.
-        need: Whether any member is enough or all are needed.
-        group: Name of the group; empty for a single judgment.
-    """
+    """The target of a judgment or of a group of judgments, with a member and grade for each."""
 
     members: tuple[Location, ...]
     grades: tuple[float, ...]
     need: Need = "any"
-    group: str = ""
+    group: str = ""  # empty for a single judgment
 
     @property
     def grade(self) -> float:
@@ -53,20 +46,12 @@ class Credit(NamedTuple):
 
 @dataclass(frozen=True)
 class Join:
-    """The hits of one query joined with its targets.
-
-    Attributes:
-        ranking: Judged ranking for metrics.
-        credits: Credit of each target, or None if it was not found.
-        covering: Hits (from 0) that cover each member of each target.
-        ambiguous: Hits whose text occurs several times; all places count.
-        unplaced: Hits (from 0) without a known place.
-    """
+    """The hits of one query, numbered from 0, joined with its targets."""
 
     ranking: JudgedRanking
-    credits: tuple[Credit | None, ...]
-    covering: tuple[tuple[tuple[int, ...], ...], ...]
-    ambiguous: tuple[Ambiguity, ...]
+    credits: tuple[Credit | None, ...]  # of each target, None if it was not found
+    covering: tuple[tuple[tuple[int, ...], ...], ...]  # hits by target and member
+    ambiguous: tuple[Ambiguity, ...]  # hits whose text occurs several times; all places count
     unplaced: tuple[int, ...]
 
     def missed(self, targets: Sequence[Target]) -> list[Target]:
@@ -84,15 +69,13 @@ class Join:
 
 def find_credit(target: Target, covering: Sequence[Sequence[int]]) -> Credit | None:
     """Return the credit of a target, given the hits (from 0) that cover each member."""
-    firsts = [hits[0] if hits else None for hits in covering]
-    found = [first for first in firsts if first is not None]
-    if not found or (target.need == "all" and len(found) < len(firsts)):
+    found = [(hits[0], grade) for hits, grade in zip(covering, target.grades, strict=True) if hits]
+    if not found or (target.need == "all" and len(found) < len(covering)):
         return None
     if target.need == "all":
-        return Credit(max(found) + 1, target.grade)
-    first = min(found)
-    grades = (grade for at, grade in zip(firsts, target.grades, strict=True) if at == first)
-    return Credit(first + 1, max(grades))
+        return Credit(max(found)[0] + 1, target.grade)
+    first = min(found)[0]
+    return Credit(first + 1, max(grade for at, grade in found if at == first))
 
 
 def build_ranking(
@@ -191,16 +174,12 @@ class Targets:
     A target that does not resolve (`drift`, `ambiguous`) still counts as one to be found: it lowers
     scores until its judgment is repaired or removed.
 
-    Attributes:
-        corpus: Documents with the targets.
-        rule: Condition for a hit to cover a target.
-        drift: Judgments that do not resolve.
-        ambiguous: Judgments with several possible places.
+    `chunks` are those of the corpus, by id.
     """
 
     _targets: dict[str, tuple[Target, ...]]
     _places: dict[Anchor, Location]
-    _chunks: dict[str, Chunk]
+    chunks: dict[str, Chunk]
     corpus: Corpus
     rule: CoverageRule
     drift: tuple[Drift, ...]
@@ -257,10 +236,6 @@ class Targets:
     def __contains__(self, query_id: str) -> bool:
         return query_id in self._targets
 
-    def has_chunk(self, identity: str) -> bool:
-        """Return whether there is a chunk with this id."""
-        return identity in self._chunks
-
     def of(self, query_id: str) -> tuple[Target, ...]:
         """Return the targets of a query; none if it is not judged."""
         return self._targets.get(query_id, ())
@@ -294,10 +269,9 @@ class Targets:
         return tuple(Span(document, start, end) for start, end in spans)
 
     def _complete(self, hit: Piece) -> Piece:
-        """Replace a hit that has only an id by the chunk with that id."""
         if hit.doc_id or hit.text or hit.start is not None:
             return hit
-        return self._chunks.get(hit.id, hit)
+        return self.chunks.get(hit.id, hit)
 
 
 def _index_by_id(chunks: Iterable[Chunk]) -> dict[str, Chunk]:

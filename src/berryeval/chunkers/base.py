@@ -20,21 +20,13 @@ _KEY: Final = "berryeval.chunkers"
 
 @dataclass(frozen=True)
 class Option:
-    """An option of a chunker: a whole number if it has a minimum, else one of its choices.
+    """An option of a chunker: a whole number if it has a minimum, else one of its choices."""
 
-    Attributes:
-        text: Description, shown by `berryeval list chunkers`.
-        least: Smallest number allowed.
-        choices: Words allowed; an empty tuple allows any word.
-        name: Name of the option.
-        default: Default value; None makes a number optional.
-    """
-
-    text: str
+    text: str  # description, shown by `berryeval list chunkers`
     least: int | None = None
-    choices: tuple[str, ...] = ()
+    choices: tuple[str, ...] = ()  # empty: any word
     name: str = ""
-    default: Any = None
+    default: Any = None  # None makes a number optional
 
     @property
     def wanted(self) -> str:
@@ -89,20 +81,12 @@ class Chunker(Protocol):
 
 @dataclass(frozen=True)
 class Piece:
-    """The position of a chunk in its document.
-
-    Attributes:
-        start: Offset of the first character.
-        end: Offset after the last character.
-        section: Path of headings or definitions around the piece.
-        name: Suffix of the chunk id after the document id; "@<start>-<end>" by default.
-        metadata: Additional facts about the chunk.
-    """
+    """The position of a chunk in its document, with facts about the chunk."""
 
     start: int
     end: int
-    section: Section = ()
-    name: str | None = None
+    section: Section = ()  # headings or definitions around the piece
+    name: str | None = None  # end of the chunk id after the document id; None: "@<start>-<end>"
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -124,7 +108,6 @@ class OptionChunker(ABC):
     summary: ClassVar[str]
 
     def __post_init__(self) -> None:
-        """Reject option values that are not allowed."""
         for known in options_of(self).values():
             value = getattr(self, known.name)
             owner = f"{known.name} of the chunker {self.name!r}"
@@ -138,11 +121,11 @@ class OptionChunker(ABC):
         """Return the chunks of a document in text order."""
         return [
             Chunk(
-                id=f"{document.id}{_suffix(piece)}",
-                doc_id=document.id,
-                text=document.text[piece.start : piece.end],
-                start=piece.start,
-                end=piece.end,
+                document.id + (f"@{piece.start}-{piece.end}" if piece.name is None else piece.name),
+                document.id,
+                document.text[piece.start : piece.end],
+                piece.start,
+                piece.end,
                 section=piece.section,
                 metadata=piece.metadata,
             )
@@ -161,7 +144,3 @@ class OptionChunker(ABC):
             elif value != known.default:
                 words += [str(value)] if known.choices else [known.name, str(value)]
         return "-".join(words)
-
-
-def _suffix(piece: Piece) -> str:
-    return f"@{piece.start}-{piece.end}" if piece.name is None else piece.name

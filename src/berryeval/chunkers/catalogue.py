@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from berryeval._internal.registry import Registry
 from berryeval._internal.validate import reject_unknown
-from berryeval.chunkers.base import Chunker, Option, options_of
+from berryeval.chunkers.base import Chunker, options_of
 from berryeval.errors import ConfigurationError
 
 CHUNKERS: Final = Registry[type[Chunker]](
@@ -54,11 +54,15 @@ def parse_chunker(text: str) -> Chunker:
     options: dict[str, Any] = {}
     while words:
         word = words.pop(0)
-        bare = None if word in known else _find_bare_option(word, known)
+        fitting = (
+            option
+            for option in known.values()
+            if word in option.choices or isinstance(option.read(word), int)
+        )
+        bare = None if word in known else next(fitting, None)
         if bare is None:
             choices = [choice for option in known.values() for choice in option.choices]
-            if word not in known:
-                reject_unknown(f"the chunker {text!r}", [word], [*known, *choices])
+            reject_unknown(f"the chunker {text!r}", [word], [*known, *choices])
             if not words:
                 msg = f"the chunker {text!r} has no value after {word!r}"
                 raise ConfigurationError(msg)
@@ -68,11 +72,3 @@ def parse_chunker(text: str) -> Chunker:
             raise ConfigurationError(msg)
         options[option.name] = option.read(word if bare else words.pop(0))
     return make_chunker(name, **options)
-
-
-def _find_bare_option(word: str, known: dict[str, Option]) -> Option | None:
-    """Return the option that a bare number or word sets."""
-    for option in known.values():
-        if word in option.choices or isinstance(option.read(word), int):
-            return option
-    return None

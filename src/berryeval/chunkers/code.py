@@ -21,19 +21,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Language:
-    """A programming language with a tree-sitter grammar.
-
-    Attributes:
-        module: Module with the grammar.
-        endings: File name extensions.
-        words: Keywords for kinds of definitions whose name in the grammar differs.
-        member: Name of the function that returns the grammar.
-    """
+    """A programming language with a tree-sitter grammar."""
 
     module: str
     endings: tuple[str, ...]
-    words: tuple[tuple[str, str], ...] = ()
-    member: str = "language"
+    words: tuple[tuple[str, str], ...] = ()  # keywords of kinds that the grammar names differently
+    member: str = "language"  # function that returns the grammar
 
     def parser(self) -> Any:
         """Create a parser."""
@@ -99,19 +92,12 @@ _BODIES: Final = ("body", "block", "_list")
 
 @dataclass(frozen=True)
 class Part:
-    """A definition, or the text between two definitions.
-
-    Attributes:
-        start: Offset of the first character, including comments above the definition.
-        end: Start of the next part.
-        symbol: Keyword and name, as in "class Foo"; empty between definitions.
-        parts: Members of a class or similar; the first starts after the head of the class.
-    """
+    """A definition with the comments above it, or the text between two definitions."""
 
     start: int
-    end: int
-    symbol: str
-    parts: tuple[Part, ...] = ()
+    end: int  # start of the next part
+    symbol: str  # "class Foo"; empty between definitions
+    parts: tuple[Part, ...] = ()  # members; the first starts after the head of the class
 
 
 def parse_parts(text: str, language: Language) -> tuple[Part, ...] | None:
@@ -135,8 +121,6 @@ def _offsets(text: str, data: bytes) -> Callable[[int], int]:
 
 @dataclass(frozen=True)
 class _Reader:
-    """Converts syntax nodes to parts."""
-
     offset: Callable[[int], int]
     words: Mapping[str, str]
 
@@ -152,19 +136,17 @@ class _Reader:
             if not leads or node.start_point[0] > line + 1:
                 begun.append((self.offset(node.start_byte), None))
             begun[-1] = (begun[-1][0], _definition(node))
-            leads, line = _is_leading(node), node.end_point[0]
+            leads = node.type.endswith(_LEADING) or node.type.startswith(_LEADING)
+            line = node.end_point[0]
         begun = begun or [(span[0], None)]
         starts = [span[0], *(start for start, _ in begun[1:])]
         ends = [*starts[1:], span[1]]
         return tuple(
-            self._part(start, end, found, depth)
+            Part(start, end, _symbol(found, self.words), self._inside(found, end, depth + 1))
+            if found is not None
+            else Part(start, end, "")
             for start, end, (_, found) in zip(starts, ends, begun, strict=True)
         )
-
-    def _part(self, start: int, end: int, found: Any, depth: int) -> Part:
-        if found is None:
-            return Part(start, end, "")
-        return Part(start, end, _symbol(found, self.words), self._inside(found, end, depth + 1))
 
     def _inside(self, node: Any, end: int, depth: int) -> tuple[Part, ...]:
         body = node.child_by_field_name("body")
@@ -176,11 +158,6 @@ class _Reader:
         if not members:
             return ()
         return self.parts(members, (self.offset(members[0].start_byte), end), depth)
-
-
-def _is_leading(node: Any) -> bool:
-    """Return whether a node, such as a comment, belongs to the definition below it."""
-    return bool(node.type.endswith(_LEADING) or node.type.startswith(_LEADING))
 
 
 def _definition(node: Any) -> Any:
@@ -203,19 +180,15 @@ def _kind(node: Any) -> str:
 def _symbol(node: Any, words: Mapping[str, str]) -> str:
     """Format a definition: "class Foo", "impl Show for Foo", "def bar"."""
     kind = _kind(node)
-    name = node.child_by_field_name("name") or _declared(node)
+    name = node.child_by_field_name("name")
+    inner = None if name else node.child_by_field_name("declarator")
+    while inner:
+        name, inner = inner, inner.child_by_field_name("declarator")
     called = name.text.decode(errors="replace") if name is not None else ""
     if kind == "impl":
         trait, owner = (node.child_by_field_name(field) for field in ("trait", "type"))
         called = " for ".join(one.text.decode(errors="replace") for one in (trait, owner) if one)
     return f"{words.get(kind, kind)} {called}".strip()
-
-
-def _declared(node: Any) -> Any:
-    found = node.child_by_field_name("declarator")
-    while found is not None and (inner := found.child_by_field_name("declarator")) is not None:
-        found = inner
-    return found
 
 
 @dataclass(frozen=True)
@@ -240,15 +213,12 @@ class CodeChunker(OptionChunker):
         """Return the positions of the chunks in text order."""
         parts = self._parts(document)
         if parts is None:
-            return self._split_lines(document.text, 0, len(document.text), (), ())
+            return self._split_lines(document.text, 0, len(document.text), (), "")
         return self._split(document.text, parts, ())
 
     def _parts(self, document: Document) -> tuple[Part, ...] | None:
-        """Parse a document, or warn and return None."""
-        if self.language == "auto":
-            language = language_of(document.source, document.id)
-        else:
-            language = self.language
+        auto = self.language == "auto"
+        language = language_of(document.source, document.id) if auto else self.language
         if not language:
             self._warn(document, "the file extension is not that of a supported language")
             return None
@@ -267,10 +237,10 @@ class CodeChunker(OptionChunker):
         """Yield pieces: neighbours that fit share one, and longer parts are split."""
         together: list[Part] = []
         for part in parts:
-            if together and self._length(text, together[0].start, part.end) > self.size:
+            if together and _length(text, together[0].start, part.end) > self.size:
                 yield from self._piece(text, together, path)
                 together = []
-            if self._length(text, part.start, part.end) > self.size:
+            if _length(text, part.start, part.end) > self.size:
                 yield from self._split_part(text, part, path)
             else:
                 together.append(part)
@@ -279,7 +249,7 @@ class CodeChunker(OptionChunker):
     def _split_part(self, text: str, part: Part, path: Section) -> Iterator[Piece]:
         inner = (*path, part.symbol) if part.symbol else path
         if not part.parts:
-            yield from self._split_lines(text, part.start, part.end, inner, (part.symbol,))
+            yield from self._split_lines(text, part.start, part.end, inner, part.symbol)
             return
         head = Part(part.start, part.parts[0].start, "")
         yield from self._split(text, (head, *part.parts), inner)
@@ -294,12 +264,12 @@ class CodeChunker(OptionChunker):
             yield Piece(start, end, alone, metadata={"symbols": symbols} if symbols else {})
 
     def _split_lines(
-        self, text: str, start: int, end: int, path: Section, symbols: Sequence[str]
+        self, text: str, start: int, end: int, path: Section, symbol: str
     ) -> Iterator[Piece]:
-        known = [symbol for symbol in symbols if symbol]
         for span in windows(FixedChunker(size=self.size, boundary="line"), text, start, end):
-            yield Piece(*span, section=path, metadata={"symbols": known} if known else {})
+            yield Piece(*span, section=path, metadata={"symbols": [symbol]} if symbol else {})
 
-    def _length(self, text: str, start: int, end: int) -> int:
-        begin, stop = trim_span(text, start, end)
-        return stop - begin
+
+def _length(text: str, start: int, end: int) -> int:
+    begin, stop = trim_span(text, start, end)
+    return stop - begin

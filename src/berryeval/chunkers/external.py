@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 
 class _Given(NamedTuple):
-    """A piece from a splitter, with its offset if known."""
-
     text: str
     start: int | None
 
@@ -40,11 +38,8 @@ def split(splitter: Any, document: Document) -> list[Piece]:
     """Split a document and return the pieces with their offsets.
 
     Offsets from the splitter are used if all are correct and no two pieces are the same; otherwise
-    all pieces are located in the text. A splitter may change white space and case: the chunk then
-    has the document's own text. Blank pieces are dropped.
-
-    Raises:
-        DataError: A piece is not in the text, or the pieces are not in order.
+    all pieces are located in the text, in order. A splitter may change white space and case: the
+    chunk then has the document's own text. Blank pieces are dropped.
     """
 
     def split_texts(text: str) -> list[str]:
@@ -58,14 +53,15 @@ def split(splitter: Any, document: Document) -> list[Piece]:
             starts = align(text, pieces, lambda: find_starts_by_twin(text, pieces, split_texts))
         except NotInTextError:
             return _locate_normalized(document, pieces, split_texts)
-    ends = [start + len(one.text) for start, one in zip(starts, given, strict=True)]
-    return _unique_pieces(sorted(zip(starts, ends, strict=True), key=itemgetter(0)))
+    spans = [(start, start + len(one.text)) for start, one in zip(starts, given, strict=True)]
+    return _unique_pieces(sorted(spans, key=itemgetter(0)))
 
 
 def _split_text(splitter: Any, text: str, name: str) -> list[_Given]:
     for method in ("chunk", "split_text", "__call__"):
         if hasattr(splitter, method):
-            owner = f"{name}: the splitter {_name(splitter)}"
+            called = getattr(splitter, "__name__", type(splitter).__name__)
+            owner = f"{name}: the splitter {called}"
             pieces = _call(getattr(splitter, method), text, owner)
             return [one for one in map(_read, pieces) if one.text.strip()]
     msg = f"expected a splitter with chunk, split_text or a call, found {type(splitter).__name__}"
@@ -73,23 +69,17 @@ def _split_text(splitter: Any, text: str, name: str) -> list[_Given]:
 
 
 def _call(split_text: Callable[[str], Any], text: str, owner: str) -> list[Any]:
-    """Call a splitter and check that it returns a list."""
     try:
         found = split_text(text)
         is_list = isinstance(found, Iterable) and not isinstance(found, str | bytes | Mapping)
         pieces = list(found) if is_list else None
     except Exception as error:
-        what = str(error) or type(error).__name__
-        msg = f"{owner} failed: {what}"
+        msg = f"{owner} failed: {str(error) or type(error).__name__}"
         raise DataError(msg) from error
     if pieces is None:
         msg = f"{owner} must return a list of pieces, found {found!r:.80}"
         raise DataError(msg)
     return pieces
-
-
-def _name(splitter: Any) -> str:
-    return str(getattr(splitter, "__name__", type(splitter).__name__))
 
 
 def _read(piece: Any) -> _Given:
@@ -104,11 +94,9 @@ def _read(piece: Any) -> _Given:
 
 
 def _correct_starts(text: str, given: Sequence[_Given]) -> list[int] | None:
-    """Return the splitter's own offsets if they are all correct.
-
-    Two pieces with the same span show that the splitter searched for each from the beginning.
-    """
+    """Return the splitter's own offsets if they are all correct."""
     starts = [one.start for one in given if one.start is not None and one.start >= 0]
+    # Two pieces with the same span show that the splitter searched for each from the beginning.
     if len(starts) < len(given) or len(set(zip(starts, given, strict=True))) < len(given):
         return None
     true = all(text.startswith(one.text, start) for one, start in zip(given, starts, strict=True))
@@ -126,16 +114,15 @@ def _locate_normalized(
             text, words, lambda: find_starts_by_twin(document.text, words, split_texts, _letters)
         )
     except NotInTextError as error:
-        place, count = error.place + 1, len(pieces)
         msg = (
-            f"{document.id}: piece {place} of {count} from the splitter is not in the text after "
-            f"the previous piece: {pieces[error.place]!r:.80}; a splitter must keep the words and "
-            "their order"
+            f"{document.id}: piece {error.place + 1} of {len(pieces)} from the splitter is not in "
+            f"the text after the previous piece: {pieces[error.place]!r:.80}; a splitter must keep "
+            "the words and their order"
         )
         raise DataError(msg) from None
-    ends = [start + len(word) for start, word in zip(starts, words, strict=True)]
     return _unique_pieces(
-        (offsets[start], offsets[end - 1] + 1) for start, end in zip(starts, ends, strict=True)
+        (offsets[start], offsets[start + len(word) - 1] + 1)
+        for start, word in zip(starts, words, strict=True)
     )
 
 
@@ -194,7 +181,6 @@ class ChonkieChunker(_SplitterChunker):
     overlap: int = option(0, "characters that the next chunk repeats", least=0)
 
     def __post_init__(self) -> None:
-        """Reject an overlap for a kind that has none."""
         super().__post_init__()
         if self.overlap and self.kind not in _WITH_OVERLAP:
             name, kinds = _CHONKIE_CLASSES[self.kind], " or ".join(_WITH_OVERLAP)

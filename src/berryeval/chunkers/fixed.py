@@ -37,7 +37,6 @@ class FixedChunker(OptionChunker):
     boundary: str = option("word", "where chunks may end", choices=("word", "line", "none"))
 
     def __post_init__(self) -> None:
-        """Reject an overlap that is not smaller than the size."""
         super().__post_init__()
         smaller, wanted = self.overlap < self.size, f"less than its size {self.size}"
         require(smaller, "overlap of the chunker 'fixed'", wanted, self.overlap)
@@ -54,8 +53,6 @@ class _Ruler(Protocol):
 
 
 class _Characters:
-    """Distances in characters."""
-
     def forward(self, start: int, count: int) -> int:
         return start + count
 
@@ -64,8 +61,6 @@ class _Characters:
 
 
 class _Tokens:
-    """Distances in tokens."""
-
     def __init__(self, text: str, first: int, last: int) -> None:
         spans = [match.span() for match in _TOKEN.finditer(text, first, last)]
         self.starts = [start for start, _ in spans]
@@ -86,9 +81,8 @@ def windows(
 ) -> Iterator[tuple[int, int]]:
     """Yield the spans of the chunks of `text[first:last]`."""
     position, stop = trim_span(text, first, len(text) if last is None else last)
-    ruler: _Ruler = _Characters()
-    if chunker.unit == "tokens":
-        ruler = _Tokens(text, position, stop)
+    tokens = chunker.unit == "tokens"
+    ruler: _Ruler = _Tokens(text, position, stop) if tokens else _Characters()
     reached = position  # end of the previous chunk, which the next must pass
     while position < stop:
         limit = min(ruler.forward(position, chunker.size), stop)
@@ -123,7 +117,6 @@ def _find_end(text: str, start: int, end: int, stop: int, boundary: str) -> int:
 
 
 def _find_next_start(chunker: FixedChunker, ruler: _Ruler, text: str, start: int, end: int) -> int:
-    """Return where the chunk after the one from `start` to `end` begins."""
     if not chunker.overlap:
         return end
     begin = ruler.back(end, chunker.overlap)

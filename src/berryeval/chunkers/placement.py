@@ -7,6 +7,7 @@ solutions the best omits the least text, splits the fewest words, and has the mo
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import cycle
 from typing import TYPE_CHECKING, Final, TypeAlias
@@ -56,15 +57,14 @@ def align(
     """
     bounds = _bounds(text, pieces)
     if find_known and any(low != high for low, high in bounds):
-        bounds = _known_bounds(text, pieces, find_known()) or bounds
+        with suppress(NotInTextError):  # the known starts are not possible
+            bounds = _bounds(text, pieces, find_known() or ())
     if all(low == high for low, high in bounds):
         return [low for low, _ in bounds]
     placings = [_Placing(0, 0, 0, (0, 0, 0, 0), None)]
     for piece, bound in zip(pieces, bounds, strict=True):
         placings = _extend_placings(text, piece, bound, placings)
-    best = min(
-        placings, key=lambda one: _added(one.cost, (count_letters(text, one.reached), 0, 0, 0))
-    )
+    best = min(placings, key=lambda one: _added(one.cost, (_letters(text, one.reached), 0, 0, 0)))
     starts = []
     while best.before is not None:
         starts.append(best.start)
@@ -72,19 +72,9 @@ def align(
     return starts[::-1]
 
 
-def count_letters(text: str, start: int, end: int | None = None) -> int:
+def _letters(text: str, start: int, end: int | None = None) -> int:
     """Count the characters between two positions, except white space."""
     return sum(map(len, text[start:end].split()))
-
-
-def _known_bounds(
-    text: str, pieces: Sequence[str], starts: Sequence[int | None] | None
-) -> list[tuple[int, int]] | None:
-    """Return the bounds given known starts, or None if these are not possible."""
-    try:
-        return _bounds(text, pieces, starts) if starts else None
-    except NotInTextError:
-        return None
 
 
 def _bounds(
@@ -108,14 +98,12 @@ def _bounds(
 
 
 def _step(piece: str, following: str) -> int:
-    """Return the minimum distance between the starts of two pieces."""
     return 0 if len(following) >= len(piece) else 1
 
 
 def _extend_placings(
     text: str, piece: str, bound: tuple[int, int], befores: Sequence[_Placing]
 ) -> list[_Placing]:
-    """Return the best placings of a piece after one of the previous placings."""
     best: dict[int, _Placing] = {}
     for before in befores:
         step = 0 if before.start + len(piece) >= before.end else 1
@@ -125,8 +113,7 @@ def _extend_placings(
             known = best.get(start)
             if known is None or placing.cost < known.cost:
                 best[start] = placing
-    placings = sorted(best.values(), key=lambda one: (one.cost, one.start))
-    return placings[:MOST]
+    return sorted(best.values(), key=lambda one: (one.cost, one.start))[:MOST]
 
 
 def _candidates(text: str, piece: str, bound: tuple[int, int], gap: int) -> Iterator[int]:
@@ -147,7 +134,7 @@ def _candidates(text: str, piece: str, bound: tuple[int, int], gap: int) -> Iter
 def _follow(text: str, piece: str, start: int, before: _Placing) -> _Placing:
     end = start + len(piece)
     overlap = max(0, before.reached - start)
-    omitted = count_letters(text, before.reached, start) if start > before.reached else 0
+    omitted = _letters(text, before.reached, start) if start > before.reached else 0
     cost = (omitted, _cuts(text, start) + _cuts(text, end), overlap * overlap, start)
     return _Placing(start, end, max(end, before.reached), _added(before.cost, cost), before)
 
@@ -174,16 +161,11 @@ def find_starts_by_twin(
     >>> find_starts_by_twin("a a\na", ["a", "a", "a"], str.split)
     [0, 2, 4]
 
-    Args:
-        text: Text that was split.
-        pieces: Its pieces, as returned by `view`.
-        split: Splitter.
-        view: Normalization of texts and pieces; starts refer to the normalized text.
-
-    Returns:
-        A start per piece, None for pieces without letters; or None if the twin splits differently.
+    Starts refer to the text and the pieces as normalized by `view`. A piece without letters has
+    the start None; the result is None if the twin splits differently.
     """
-    twin = _twin(text)
+    letters = cycle(_LETTERS)
+    twin = "".join(chr(next(letters)) if letter.isalnum() else letter for letter in text)
     answers = [view(answer) for answer in split(twin)]
     text, twin = view(text), view(twin)
     if [len(answer) for answer in answers] != [len(piece) for piece in pieces]:
@@ -198,8 +180,3 @@ def find_starts_by_twin(
         starts.append(start if known else None)
         before = start if known else before
     return starts
-
-
-def _twin(text: str) -> str:
-    letters = cycle(_LETTERS)
-    return "".join(chr(next(letters)) if letter.isalnum() else letter for letter in text)

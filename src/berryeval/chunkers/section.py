@@ -40,13 +40,14 @@ class SectionChunker(OptionChunker):
             if self.empty == "drop" and section.level and _is_only_heading(text[start:end]):
                 continue
             whole = not self.max_size or end - start <= self.max_size
-            for piece in [(start, end)] if whole else self._cut(text, start, end):
-                name = f"#{section.id}" if whole else f"#{section.id}@{piece[0]}-{piece[1]}"
-                yield Piece(*piece, section=section.path, name=_make_unique(name, piece, taken))
-
-    def _cut(self, text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-        fixed = FixedChunker(size=self.max_size or 1, boundary="line")
-        return windows(fixed, text, start, end)
+            fixed = FixedChunker(size=self.max_size or 1, boundary="line")
+            for piece in [(start, end)] if whole else windows(fixed, text, start, end):
+                span = f"@{piece[0]}-{piece[1]}"
+                name = f"#{section.id}" if whole else f"#{section.id}{span}"
+                while name in taken:
+                    name += span
+                taken.add(name)
+                yield Piece(*piece, section=section.path, name=name)
 
 
 def _is_only_heading(text: str) -> bool:
@@ -54,11 +55,3 @@ def _is_only_heading(text: str) -> bool:
     lines = [line for line in text.splitlines() if line.strip()]
     underlined = len(lines) == 2 and not lines[1].strip().strip(lines[1].strip()[0]).strip()  # noqa: PLR2004 - heading and underline
     return len(lines) <= 1 or (underlined and lines[1].strip()[0] in "=-")
-
-
-def _make_unique(name: str, span: tuple[int, int], taken: set[str]) -> str:
-    """Return the name, with the span appended if another section already has it."""
-    while name in taken:
-        name = f"{name}@{span[0]}-{span[1]}"
-    taken.add(name)
-    return name

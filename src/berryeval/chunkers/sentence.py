@@ -76,7 +76,6 @@ def _blocks(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _skip_space(text: str, place: int, last: int) -> int:
-    """Return the first position that is not white space, or `last`."""
     while place < last and text[place].isspace():
         place += 1
     return place
@@ -116,7 +115,6 @@ class SentenceChunker(OptionChunker):
     overlap: int = option(0, "sentences that the next chunk repeats", least=0)
 
     def __post_init__(self) -> None:
-        """Reject an overlap that is not smaller than the size."""
         super().__post_init__()
         smaller, wanted = self.overlap < self.size, f"less than its size {self.size}"
         require(smaller, "overlap of the chunker 'sentence'", wanted, self.overlap)

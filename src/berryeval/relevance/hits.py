@@ -15,7 +15,7 @@ from berryeval.data import STRATEGIES, Hit, Run, Strategy
 from berryeval.errors import DataError, RepeatedDocumentError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from berryeval.data import QueryTable, RankingRule
 
@@ -23,16 +23,10 @@ if TYPE_CHECKING:
 class Rankings:
     """The hits of a system per query, best first, read on demand.
 
-    Args:
-        source: `{query: hits}`, where hits are a list of `Hit`s, JSON objects or ids (best first),
-            or a dict of ids and scores; or a `Run`, or anything that `Run.load` accepts.
-        rule: Order of the hits of a query, unless all of them have a rank or they are a list
-            without ranks and scores; also limits the depth.
-        lenient: Keep the first of several hits with the same id instead of raising an error.
-
-    Attributes:
-        name: Name of the system.
-        dropped: Number of repeated hits dropped so far.
+    The source is `{query: hits}`, where hits are a list of `Hit`s, JSON objects or ids (best
+    first), or a dict of ids and scores; or anything that `Run.load` accepts. The rule orders hits
+    with scores but without ranks, and limits the depth. If `lenient`, repeated hits are dropped and
+    counted in `dropped`, else they are an error.
     """
 
     def __init__(self, source: Any, rule: RankingRule, *, lenient: bool = False) -> None:
@@ -55,7 +49,7 @@ class Rankings:
             return []
         check_id(query, "the id of a query with hits")
         given = self._source[query]
-        hits = list(_read_hits(query, given))
+        hits = [_check_hit(hit, where) for hit, where in _read_hits(query, given)]
         if not self._is_in_order(query, given, hits):
             hits = _sort_hits(query, hits, self._rule)
         kept = _remove_repeats(query, hits, lenient=self._lenient)
@@ -73,8 +67,6 @@ class Rankings:
     @property
     def notes(self) -> tuple[str, ...]:
         """Remarks on the hits read so far, one line each."""
-        if not self._notes:
-            return ()
         return tuple(self._notes[query] for query in self._source if query in self._notes)
 
     def _is_in_order(self, query: str, given: Any, hits: list[Hit]) -> bool:
@@ -106,10 +98,9 @@ def _remove_repeated_rows(table: QueryTable, *, lenient: bool) -> QueryTable:
     return table
 
 
-def _read_hits(query: str, given: Any) -> Iterable[Hit]:
+def _read_hits(query: str, given: Any) -> Iterator[tuple[Hit, str]]:
     if isinstance(given, Mapping):
-        for identity, score in given.items():
-            yield _check_hit(Hit(identity, score), f"hits of query {query!r}")
+        yield from ((Hit(*item), f"hits of query {query!r}") for item in given.items())
         return
     if isinstance(given, str) or not isinstance(given, Sequence):
         msg = f"hits of query {query!r}: expected a list of hits or a dict of scores, {_but(given)}"
@@ -117,11 +108,11 @@ def _read_hits(query: str, given: Any) -> Iterable[Hit]:
     for place, hit in enumerate(given):
         where = f"hits of query {query!r}, place {place}"
         if isinstance(hit, Hit):
-            yield _check_hit(hit, where)
+            yield hit, where
         elif isinstance(hit, str):
-            yield _check_hit(Hit(hit, rank=place + 1), where)
+            yield Hit(hit, rank=place + 1), where
         elif isinstance(hit, Mapping):
-            yield _check_hit(Hit.from_json(hit, where), where)
+            yield Hit.from_json(hit, where), where
         else:
             msg = f"{where}: expected a Hit, a JSON object or an id, {_but(hit)}"
             raise DataError(msg)
@@ -157,7 +148,6 @@ def check_id(value: Any, what: str) -> str:
 
 
 def _sort_hits(query: str, hits: list[Hit], rule: RankingRule) -> list[Hit]:
-    """Sort hits, best first, by rank if all have one, else by score."""
     ranks = [hit.rank for hit in hits if hit.rank is not None]
     if hits and len(ranks) == len(hits):
         if len(set(ranks)) < len(ranks):

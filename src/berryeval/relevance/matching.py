@@ -4,8 +4,7 @@ Judged ids look like `spring-boot/web/rest-controllers#creating-rest-controller`
 section after the #. A hit matches by the first of these that gives a result:
 
 1. its id, unchanged;
-2. its address (`source_url`, `url`, `source` or `path` in its metadata, or its document if that is
-a
+2. its address (`source_url`, `url`, `source` or `path` in its metadata, or its document if it is a
    URL) and its section (the fragment of the address, or its `section` path from the innermost
    heading out), both equal up to case, punctuation, host and file extension; or its document; or
    its document and section;
@@ -94,17 +93,11 @@ SECTION_FIELDS: Final = ("section", "heading", "anchor")
 
 @dataclass(frozen=True)
 class IdMatch:
-    """The judged id that a hit was matched to.
-
-    Attributes:
-        id: Judged id; empty without a match and for a tie.
-        how: Kind of match: by id, by equal path and section, by containment, a tie, or none.
-        choices: Ids of a tie.
-    """
+    """The judged id that a hit was matched to; empty without a match and for a tie."""
 
     id: str = ""
-    how: How = "none"
-    choices: tuple[str, ...] = ()
+    how: How = "none"  # by id, by equal path and section, by containment, a tie, or none
+    choices: tuple[str, ...] = ()  # ids of a tie
 
 
 class IdMatcher:
@@ -115,23 +108,14 @@ class IdMatcher:
         self._equal: dict[Address, list[str]] = defaultdict(list)
         self._paths: dict[Segments, dict[Words, list[str]]] = defaultdict(dict)
         for identity in sorted(self._ids):
-            if _is_path(identity):
-                self._add(identity, parse_address(identity))
+            parts = parse_address(identity) if _is_path(identity) else Address((), ())
+            if parts.path:
+                self._equal[parts].append(identity)
+                self._paths[parts.path].setdefault(parts.section, []).append(identity)
         self._lengths = sorted({len(path) for path in self._paths}, reverse=True)
 
-    def _add(self, identity: str, parts: Address) -> None:
-        if not parts.path:
-            return
-        self._equal[parts].append(identity)
-        self._paths[parts.path].setdefault(parts.section, []).append(identity)
-
     def match(self, hit: Hit, *, contained: bool = True) -> IdMatch:
-        """Match a hit to a judged id.
-
-        Args:
-            hit: The hit.
-            contained: Whether to match judged ids that the address of the hit contains.
-        """
+        """Match a hit to a judged id; `contained` allows ids that its address contains."""
         if hit.id in self._ids:
             return IdMatch(hit.id, "id")
         if hit.doc_id in self._ids and _is_path(hit.doc_id):
@@ -144,7 +128,7 @@ class IdMatcher:
         if equal:
             return _make_match(equal, "exact")
         for path, fragment in addresses if contained else ():
-            found = self._find_contained(path, _non_empty(fragment, *headings))
+            found = self._find_contained(path, list(filter(None, (fragment, *headings))))
             if found:
                 return _make_match(found, "contained")
         return IdMatch()
@@ -156,7 +140,7 @@ class IdMatcher:
         wanted = [
             Address(path, section)
             for path, fragment in addresses
-            for section in (*_non_empty(fragment, *headings), ())
+            for section in (*filter(None, (fragment, *headings)), ())
         ]
         if document:
             wanted += [Address(split_path(document), section) for section in headings]
@@ -182,7 +166,6 @@ class IdMatcher:
         return [one for inner in inside for one in self._paths[inner].get((), [])]
 
     def _find_inner_paths(self, path: Segments) -> list[Segments]:
-        """Return the longest judged paths that this path contains."""
         for length in self._lengths:
             starts = range(len(path) - length + 1)
             found = {path[start : start + length] for start in starts} & self._paths.keys()
@@ -200,10 +183,6 @@ def _make_match(ids: list[str], how: How) -> IdMatch:
     return IdMatch(distinct[0], how) if len(distinct) == 1 else IdMatch("", "tie", distinct)
 
 
-def _non_empty(*sections: Words) -> list[Words]:
-    return [section for section in sections if section]
-
-
 def _addresses(hit: Hit) -> Iterator[str]:
     """Yield the addresses of a hit; a document id counts only if it is a URL."""
     for field in ADDRESS_FIELDS:
@@ -215,24 +194,19 @@ def _addresses(hit: Hit) -> Iterator[str]:
 
 
 def _headings(hit: Hit) -> Iterator[Words]:
-    """Yield the sections around a hit, innermost first."""
+    """Return the sections around a hit, innermost first."""
     headings = list(reversed(hit.section))
     for field in SECTION_FIELDS:
         value = hit.metadata.get(field)
         if isinstance(value, str):
             headings.extend(reversed(value.split(SECTION_SEPARATOR)))
-    for heading in headings:
-        words = split_heading(heading)
-        if words:
-            yield words
+    return filter(None, map(split_heading, headings))
 
 
 _KEPT: Final = 1000  # queries whose names are cached for the next system; each takes kilobytes
 
 
 class _Place(NamedTuple):
-    """A document or section that judgments name."""
-
     document: str
     section: Section
 
@@ -254,8 +228,7 @@ class Naming:
         """Return the hits with judged names, and remarks on ties."""
         names = self._names.get(query_id)
         if names is None:
-            judged = self._judgments.get(query_id, ())
-            names = _Names(judged, self._targets)
+            names = _Names(self._judgments.get(query_id, ()), self._targets)
             if len(self._names) < _KEPT:
                 self._names[query_id] = names
         notes: list[str] = []
@@ -282,7 +255,7 @@ class _Names:
             elif anchor.document:
                 self._add(judgment, targets.location_of(anchor).path if anchor.section else ())
         # A judged chunk that the system has is matched by this id only.
-        self._chunk_ids = IdMatcher(one for one in self._chunks if not targets.has_chunk(one))
+        self._chunk_ids = IdMatcher(one for one in self._chunks if one not in targets.chunks)
         self._place_ids = IdMatcher(self._places)
 
     def _add(self, judgment: Judgment, path: Section) -> None:
@@ -296,7 +269,6 @@ class _Names:
             self._places[alias].add(place)
 
     def rename_hit(self, hit: Hit, notes: list[str]) -> Hit:
-        """Return the hit with its judged name, if it has one."""
         if hit.id in self._chunks:
             return hit
         foreign = not self._is_known(hit.id)
@@ -309,9 +281,7 @@ class _Names:
             return hit
         places = sorted(self._places_of(hit, contained=foreign))
         if len(places) > 1:
-            notes.append(
-                _describe_tie(hit, [" > ".join((place[0], *place[1])) for place in places])
-            )
+            notes.append(_describe_tie(hit, [" > ".join((one[0], *one[1])) for one in places]))
         if len(places) != 1:
             return hit
         document, section = places[0]
@@ -328,7 +298,7 @@ class _Names:
 
     def _is_known(self, identity: str) -> bool:
         """Return whether this is the id of an existing chunk, document or section."""
-        if self._targets.has_chunk(identity) or identity in self._targets.corpus:
+        if identity in self._targets.chunks or identity in self._targets.corpus:
             return True
         document, _, fragment = identity.partition("#")
         text = self._targets.corpus.text(document) if fragment else None

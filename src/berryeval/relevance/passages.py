@@ -21,12 +21,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from berryeval.anchors import Location, Target, Targets
-    from berryeval.data import Chunk, Size
+    from berryeval.data import Chunk
     from berryeval.relevance.strategies import Joined
 
 
-# Prefix of the names of texts that are in no known document.
-_LOOSE: Final = "\0"
+_LOOSE: Final = "\0"  # prefix of the names of texts that are in no known document
 
 
 class Texts:
@@ -76,16 +75,13 @@ def build_span_ranking(joined: Joined, hits: Sequence[Hit], texts: Texts) -> Spa
         for place, target in enumerate(joined.targets)
         for part in _make_wanted(place, target, joined, passages, texts, loose)
     ]
-    return SpanRanking(joined.ranking, passages, wanted, _sizes(texts.tokens, loose), texts.chunks)
 
-
-def _sizes(counted: TokenCounter, loose: dict[str, str]) -> Size:
     def tokens(document: str, start: int, end: int) -> int:
         if document in loose:
             return count_tokens(loose[document][start:end])
-        return counted(document, start, end)
+        return texts.tokens(document, start, end)
 
-    return tokens
+    return SpanRanking(joined.ranking, passages, wanted, tokens, texts.chunks)
 
 
 def _make_passage(hit: Hit, joined: Joined, texts: Texts, loose: dict[str, str]) -> Passage:
@@ -124,10 +120,11 @@ def _make_wanted(
         if not spans and not any(member.resolves for member in part):
             spans = (Span(f"{_LOOSE}lost", 0, 0),)  # an unresolved target has no characters
         known = joined.files.get(place)
-        files = {known} if known else {
-            file for member in part for file in _files(member, spans, passages)
-        }  # fmt: skip
-        yield Wanted(_name(part[0]), target.grade, spans, frozenset(files))
+        found = (file for member in part for file in _files(member, spans, passages))
+        files = [known] if known else found
+        first = part[0].anchor
+        name = repr(first.chunk or first.document or first.quote)
+        yield Wanted(name, target.grade, spans, frozenset(files))
 
 
 def _quoted(member: Location, loose: dict[str, str]) -> Iterator[Span]:
@@ -148,8 +145,3 @@ def _files(member: Location, spans: tuple[Span, ...], passages: Sequence[Passage
     chunk = member.anchor.chunk
     found = (passage.files for passage in passages if passage.id == chunk)
     return next(found, (chunk.partition("#")[0],)) if chunk else []
-
-
-def _name(member: Location) -> str:
-    anchor = member.anchor
-    return repr(anchor.chunk or anchor.document or anchor.quote)

@@ -51,7 +51,6 @@ class RelevanceOptions:
     coverage: float = 0.5
 
     def __post_init__(self) -> None:
-        """Require fractions in (0, 1]."""
         for name, value in asdict(self).items():
             require_fraction(f"relevance.{name}", value)
 
@@ -88,25 +87,22 @@ def explicit_ids(query: Query) -> dict[str, float] | None:
 
 def _read_grades(value: Any, where: str) -> dict[str, float]:
     if isinstance(value, Mapping):
-        return {
-            _read_id(key, where): _read_grade(grade, f"{where}, {key!r}")
-            for key, grade in value.items()
-        }
+        for key, grade in value.items():
+            _check_id(key, where)
+            if not is_number(grade):
+                at = f"{where}, {key!r}"
+                raise type_mismatch(at, "a grade, a finite number", grade)
+        return {key: float(grade) for key, grade in value.items()}
     if not isinstance(value, list | tuple):
         raise type_mismatch(where, "an array of ids or an object of ids and grades", value)
-    return {_read_id(item, f"{where}, place {place}"): 1.0 for place, item in enumerate(value)}
+    for place, item in enumerate(value):
+        _check_id(item, f"{where}, place {place}")
+    return dict.fromkeys(value, 1.0)
 
 
-def _read_id(value: Any, where: str) -> str:
+def _check_id(value: Any, where: str) -> None:
     if not isinstance(value, str) or not value:
         raise type_mismatch(where, "an id, a non-empty string", value)
-    return value
-
-
-def _read_grade(value: Any, where: str) -> float:
-    if not is_number(value):
-        raise type_mismatch(where, "a grade, a finite number", value)
-    return float(value)
 
 
 # Metadata fields with the expected answer; the first that a query has counts.
@@ -136,38 +132,23 @@ def expected_answers(query: Query) -> tuple[frozenset[str], ...]:
         return ()
     value = query.metadata[field]
     answers = value if isinstance(value, list | tuple) else [value]
-    if not all(map(_is_answer, answers)):
+    if any(isinstance(one, bool) or not isinstance(one, str | int | float) for one in answers):
         where = f"metadata.{field} of query {query.id!r}"
         raise type_mismatch(where, "a string, a number or an array of these", value)
-    known = (split_words(str(answer)) for answer in answers)
-    return tuple(answer for answer in known if answer)
-
-
-def _is_answer(value: Any) -> bool:
-    return isinstance(value, str | int | float) and not isinstance(value, bool)
+    return tuple(filter(None, (split_words(str(answer)) for answer in answers)))
 
 
 @dataclass(frozen=True)
 class Joined:
-    """The targets of one query and the hits that cover them.
-
-    Attributes:
-        targets: Targets of the query.
-        ranking: Judged ranking of the hits.
-        hit_of: Hit (from 0) of each target that was derived from a hit.
-        files: File of each target, if its place does not tell.
-        file_of: Function that returns the file of a hit, if the hit itself does not tell.
-        missed: Relevant targets of judgments that no hit covers.
-        again: Hits (from 0) that cover a target but are not credited for any.
-    """
+    """The targets of one query and the hits that cover them, both numbered from 0."""
 
     targets: Sequence[Target]
     ranking: JudgedRanking
-    hit_of: Mapping[int, int] = field(default_factory=dict)
-    files: Mapping[int, str] = field(default_factory=dict)
-    file_of: Callable[[Hit], str] | None = None
-    missed: Sequence[Target] = ()
-    again: AbstractSet[int] = frozenset()
+    hit_of: Mapping[int, int] = field(default_factory=dict)  # of targets derived from a hit
+    files: Mapping[int, str] = field(default_factory=dict)  # of targets whose place does not tell
+    file_of: Callable[[Hit], str] | None = None  # if the hit itself does not tell
+    missed: Sequence[Target] = ()  # relevant targets of judgments that no hit covers
+    again: AbstractSet[int] = frozenset()  # hits of a target that are not credited for any
 
 
 def join_labels(rules: PackRules, hits: Sequence[Hit]) -> tuple[Joined, list[str]]:
@@ -178,9 +159,8 @@ def join_labels(rules: PackRules, hits: Sequence[Hit]) -> tuple[Joined, list[str
     if grades is None:  # the total is unknown: only what was found counts
         grades = {label: grade for found in reversed(covered) for label, grade in found.items()}
     joined = _join(grades, labels.places, covered, found_only=labels.grades is None)
-    known = {
-        place: labels.files[label] for place, label in enumerate(grades) if label in labels.files
-    }
+    files = labels.files
+    known = {place: files[label] for place, label in enumerate(grades) if label in files}
     file_of = rules.file_of if isinstance(rules, KnowsFiles) else None
     return replace(joined, files=known, file_of=file_of), [*labels.notes, *rules.doubts]
 
@@ -212,8 +192,7 @@ def _join(
     found_only: bool,
 ) -> Joined:
     targets = [
-        Target((_locate_label(label, places.get(label)),), (grade,))
-        for label, grade in grades.items()
+        Target((_locate_label(name, places.get(name)),), (grade,)) for name, grade in grades.items()
     ]
     hits_of: dict[str, list[int]] = {label: [] for label in grades}
     for hit, labels in enumerate(covered):
@@ -221,9 +200,7 @@ def _join(
             if label in hits_of:
                 hits_of[label].append(hit)
     covering = [(hits,) for hits in hits_of.values()]
-    found = [
-        find_credit(target, members) for target, members in zip(targets, covering, strict=True)
-    ]
+    found = list(map(find_credit, targets, covering))
     ranking = build_ranking(targets, covering, found, len(covered))
     hit_of = {place: hits[0] for place, (hits,) in enumerate(covering) if found_only and hits}
     return Joined(targets, ranking, hit_of)
@@ -233,9 +210,8 @@ def _locate_label(label: str, span: Span | None) -> Location:
     if span is None:
         return Location(Anchor(chunk=label))
     if span.end <= span.start:  # an empty document has no span
-        return Location(Anchor(document=span.document), spans=(span,))
-    anchor = Anchor(document=span.document, start=span.start, end=span.end)
-    return Location(anchor, spans=(span,))
+        return Location(Anchor(document=span.document), (span,))
+    return Location(Anchor(document=span.document, start=span.start, end=span.end), (span,))
 
 
 class Judgeable(Protocol):
@@ -260,15 +236,7 @@ class Judgeable(Protocol):
 
 @dataclass(frozen=True)
 class Judged:
-    """The judged hits of one query.
-
-    Attributes:
-        ranking: Judged ranking for metrics.
-        strategy: How relevance was decided.
-        joined: The targets and the hits that cover them.
-        hits: Hits, best first, with the ids they were matched to.
-        notes: Remarks, one line each.
-    """
+    """The judged hits of one query, best first, with the ids they were matched to."""
 
     ranking: JudgedRanking
     strategy: Strategy
@@ -280,15 +248,8 @@ class Judged:
 class Relevance:
     """The relevance rules of a benchmark, created once and applied to every query.
 
-    Args:
-        benchmark: Corpus, queries, judgments and pack.
-        options: `RelevanceOptions` or a mapping; options that the pack seals are rejected.
-        chunks: Chunks of the judged system, if known.
-
-    Attributes:
-        targets: Targets of the judgments, located in the corpus.
-        pack: Pack of the benchmark, if any.
-        options: Options.
+    Options that the pack of the benchmark seals are rejected. `chunks` are those of the judged
+    system, if known.
     """
 
     def __init__(
@@ -351,9 +312,8 @@ class Relevance:
             rules = self._bound.rules_for(self._queries[query_id])
             joined, notes = join_labels(rules, hits)
         elif strategy == "token-fallback":
-            joined, notes = join_words(
-                self._answers[query_id], hits, self.options.threshold, self._text_of
-            )
+            answers = self._answers[query_id]
+            joined, notes = join_words(answers, hits, self.options.threshold, self._text_of)
         else:
             hits, notes = self._naming.rename_hits(query_id, hits)
             found = self.targets.join(query_id, hits)
@@ -376,7 +336,6 @@ class Relevance:
         return build_span_ranking(judged.joined, judged.hits, self.texts)
 
     def _text_of(self, hit: Hit) -> str:
-        """Return the text of a hit, from the corpus if the hit has none."""
         if hit.text:
             return hit.text
         for document, start, end in self.targets.place(hit):

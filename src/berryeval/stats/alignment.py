@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -13,34 +14,18 @@ from berryeval._internal.validate import suggest
 from berryeval.errors import ConfigurationError, DataError
 from berryeval.scoring import Scores
 
-if TYPE_CHECKING:
-    from berryeval.stats.paired import Floats
-
 _SHOWN: Final = 5  # examples in a message
 
 
 @dataclass(frozen=True, eq=False)
 class Alignment:
-    """Two systems, restricted to the queries that both have.
-
-    Attributes:
-        baseline: Name of the system that the other is compared with.
-        system: Name of the other system.
-        queries: Shared queries, ordered by id.
-        scores: Scores of the two systems for these queries.
-        notes: Remarks on excluded queries.
-    """
+    """Two systems, restricted to the queries that both have, ordered by id."""
 
     baseline: str
     system: str
     queries: tuple[str, ...]
     scores: tuple[Scores, Scores]
-    notes: tuple[str, ...]
-
-    def values(self, metric: str) -> tuple[Floats, Floats]:
-        """Return the values of both systems per query."""
-        first, second = (scores.values[scores.row_of(metric)] for scores in self.scores)
-        return first, second
+    notes: tuple[str, ...]  # remarks on excluded queries
 
 
 def name_systems(systems: Any) -> dict[str, Scores]:
@@ -74,9 +59,7 @@ def name_systems(systems: Any) -> dict[str, Scores]:
 
 
 def _check_finite(name: str, scores: Scores) -> None:
-    faulty = np.argwhere(~np.isfinite(scores.values))
-    if len(faulty):
-        row, column = faulty[0]
+    for row, column in np.argwhere(~np.isfinite(scores.values)):
         msg = (
             f"{name}: {scores.metrics[row]} of query {scores.queries[column]!r} is "
             f"{scores.values[row, column]}: every query needs a finite number"
@@ -88,7 +71,7 @@ def pair_systems(systems: Mapping[str, Scores], baseline: str | None) -> list[tu
     """Pair the baseline with every other system; without a baseline, return all pairs."""
     names = list(systems)
     if baseline is None:
-        return [(first, second) for at, first in enumerate(names) for second in names[at + 1 :]]
+        return list(itertools.combinations(names, 2))
     if baseline not in systems:
         msg = f"unknown baseline {baseline!r}; {suggest(str(baseline), names)}"
         raise ConfigurationError(msg)
@@ -126,17 +109,13 @@ def select_metrics(
         msg = f"the systems have no metric in common: {known}"
         raise DataError(msg)
     names = list(dict.fromkeys(names))
-    for name in names:
-        _check_aggregates(name, systems)
+    for metric in names:
+        used = {name: one.aggregates[one.row_of(metric)] for name, one in systems.items()}
+        if len(set(used.values())) > 1:
+            known = ", ".join(f"{name} by {how}" for name, how in used.items())
+            msg = f"the systems aggregate {metric} differently: {known}"
+            raise DataError(msg)
     return names, notes
-
-
-def _check_aggregates(metric: str, systems: Mapping[str, Scores]) -> None:
-    found = {name: scores.aggregates[scores.row_of(metric)] for name, scores in systems.items()}
-    if len(set(found.values())) > 1:
-        known = ", ".join(f"{name} by {how}" for name, how in found.items())
-        msg = f"the systems aggregate {metric} differently: {known}"
-        raise DataError(msg)
 
 
 def align(systems: Mapping[str, Scores], baseline: str, system: str) -> Alignment:

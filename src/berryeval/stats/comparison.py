@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from berryeval._internal.aggregates import Interval
 from berryeval._internal.numbers import format_p_equation, format_precise_delta
 from berryeval.errors import DataError
-from berryeval.metrics import Direction, direction_of
+from berryeval.metrics import Direction, direction_of, scored_name
 from berryeval.stats.effects import EffectSizes, needed_for
 from berryeval.stats.paired import sign_of
 
@@ -20,9 +20,11 @@ _NAMES: Final = {
     "bonferroni": "Bonferroni",
     "benjamini-hochberg": "Benjamini-Hochberg",
     "tukey": "Tukey",
+    "none": "not corrected",
 }
+_GAINS: Final = {"up": 1, "down": -1, "neither": 0}
 _DIRECTIONS: Final = {1: "higher", 0: "the same", -1: "lower"}
-_SIGN_TEST: Final = "sign test"
+_INTERVALS: Final = ("interval", "baseline_interval", "system_interval")
 _MEAN_TESTS: Final = ("randomisation test", "paired t test", "bootstrap test")  # of equal power
 _MANY: Final = 1_000_000  # queries; larger numbers are not printed
 
@@ -123,12 +125,12 @@ class PairedDifference:
     @property
     def better(self) -> bool:
         """Whether the system is significantly better than the baseline."""
-        return self.shown and self._gain > 0
+        return self.shown and _GAINS[self.direction] * self.difference > 0
 
     @property
     def worse(self) -> bool:
         """Whether the system is significantly worse than the baseline."""
-        return self.shown and self._gain < 0
+        return self.shown and _GAINS[self.direction] * self.difference < 0
 
     @property
     def needed(self) -> int | None:
@@ -141,10 +143,6 @@ class PairedDifference:
         return needed_for(self.difference, self.detectable, self.n, self.level)
 
     @property
-    def _gain(self) -> float:
-        return {"up": 1, "down": -1, "neither": 0}[self.direction] * self.difference
-
-    @property
     def sentence(self) -> str:
         """The result as a sentence."""
         return format_finding(self)
@@ -152,22 +150,21 @@ class PairedDifference:
     def to_dict(self) -> dict[str, Any]:
         """Return all fields and the sentence for JSON, in full precision."""
         data = dict(vars(self))
-        for name in ("interval", "baseline_interval", "system_interval"):
+        for name in _INTERVALS:
             data[name] = None if data[name] is None else list(data[name])
         data["effect"] = None if self.effect is None else dict(vars(self.effect))
         for name in ("raised", "lowered"):
             data[name] = [list(change) for change in data[name]]
         data["notes"] = list(self.notes)
-        names = ("significant", "mixed", "better", "worse", "needed")
-        derived = {name: getattr(self, name) for name in names}
-        return {**data, **derived, "sentence": self.sentence}
+        names = ("significant", "mixed", "better", "worse", "needed", "sentence")
+        return data | {name: getattr(self, name) for name in names}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> PairedDifference:
         """Create a row from the output of `to_dict`."""
         values = {one.name: data[one.name] for one in fields(cls) if one.name != "test_sign"}
         values["test_sign"] = data.get("test_sign")
-        for name in ("interval", "baseline_interval", "system_interval"):
+        for name in _INTERVALS:
             values[name] = None if values[name] is None else Interval(*values[name])
         if values["effect"] is not None:
             values["effect"] = EffectSizes(**values["effect"])
@@ -216,8 +213,6 @@ class Comparison:
 
         The names of the systems are optional if only one row matches.
         """
-        from berryeval.metrics import scored_name
-
         name = metric if metric in self.metrics else scored_name(metric, self.metrics, {})
         found = [
             row
@@ -307,39 +302,27 @@ def _verdict(row: PairedDifference) -> str:
 
 
 def _mixed_verdict(row: PairedDifference) -> str:
-    """Format a finding where the test and the mean point in different directions.
-
-    "b wins more queries than a (43 of 50, sign test p < 0.001), but its mean is lower, so neither
-    is significantly better".
-    """
+    """Format a finding where the test and the mean point in different directions."""
     name = row.test.partition(",")[0]
     direction = _DIRECTIONS[row.test_sign or 0]
-    evidence = format_p_equation(row.p_corrected) + (
-        f", {_family(row)}" if row.comparisons > 1 else ""
-    )
-    if name != _SIGN_TEST:
+    family = f", {_family(row)}" if row.comparisons > 1 else ""
+    evidence = f"{format_p_equation(row.p_corrected)}{family}"
+    if name != "sign test":
         test = "Tukey's test" if row.correction == "tukey" else f"the {name}"
         found = f"is {direction} than {row.baseline} by {test} ({evidence})"
     elif row.direction == "up":
-        more = "more" if direction == "higher" else "fewer"
-        found = (
-            f"wins {more} queries than {row.baseline} ({row.wins} of {row.n}, {name} {evidence})"
-        )
+        found = f"wins {'more' if direction == 'higher' else 'fewer'} queries than {row.baseline} "
+        found += f"({row.wins} of {row.n}, {name} {evidence})"
     else:
-        most = max(row.wins, row.losses)
-        found = (
-            f"is {direction} than {row.baseline} in {most} of {row.n} queries ({name} {evidence})"
-        )
+        found = f"is {direction} than {row.baseline} in {max(row.wins, row.losses)} of {row.n} "
+        found += f"queries ({name} {evidence})"
     end = "" if row.direction == "neither" else ", so neither is significantly better"
     mean = f"its {row.aggregate} is {_DIRECTIONS[sign_of(row.difference)]}"
     return f"{row.system} {found}, but {mean}{end}"
 
 
 def _family(row: PairedDifference) -> str:
-    how = _NAMES.get(
-        row.correction, "not corrected" if row.correction == "none" else row.correction
-    )
-    return f"{how}, {row.comparisons} comparisons"
+    return f"{_NAMES.get(row.correction, row.correction)}, {row.comparisons} comparisons"
 
 
 def _power_clause(row: PairedDifference) -> str:

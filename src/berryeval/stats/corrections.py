@@ -22,7 +22,7 @@ CORRECTIONS: Final = SpelledRegistry[Correction](
         "bonferroni": "berryeval.stats.corrections:bonferroni",
         "benjamini-hochberg": "berryeval.stats.corrections:benjamini_hochberg",
         "tukey": "berryeval.stats.corrections:tukey",
-        "none": "berryeval.stats.corrections:none",
+        "none": "builtins:list",
     },
     {
         "bh": "benjamini-hochberg",
@@ -53,11 +53,6 @@ def correct_p_values(p_values: Sequence[float | None], method: str = "holm") -> 
     return [None if p is None else next(found) for p in p_values]
 
 
-def none(p_values: Sequence[float]) -> list[float]:
-    """Return the p-values unchanged."""
-    return list(p_values)
-
-
 def bonferroni(p_values: Sequence[float]) -> list[float]:
     """Multiply each p-value by their number."""
     return [min(1.0, p * len(p_values)) for p in p_values]
@@ -68,8 +63,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
     found = [0.0] * len(p_values)
     highest = 0.0
     for rank, place in enumerate(_ascending(p_values)):
-        highest = max(highest, min(1.0, p_values[place] * (len(p_values) - rank)))
-        found[place] = highest
+        highest = found[place] = max(highest, min(1.0, p_values[place] * (len(p_values) - rank)))
     return found
 
 
@@ -77,11 +71,8 @@ def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
     """Correct p-values by the Benjamini-Hochberg step-up procedure."""
     found = [0.0] * len(p_values)
     lowest = 1.0
-    order = _ascending(p_values)
-    for rank in range(len(p_values), 0, -1):
-        place = order[rank - 1]
-        lowest = min(lowest, p_values[place] * len(p_values) / rank)
-        found[place] = lowest
+    for before, place in reversed(list(enumerate(_ascending(p_values)))):
+        lowest = found[place] = min(lowest, p_values[place] * len(p_values) / (before + 1))
     return found
 
 

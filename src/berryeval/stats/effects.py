@@ -13,21 +13,15 @@ import numpy as np
 from berryeval._internal.aggregates import Interval
 from berryeval.stats import student
 from berryeval.stats.intervals import check_level
-from berryeval.stats.paired import Pair, check_column, spread_of
+from berryeval.stats.paired import Floats, Pair, check_column, spread_of
 from berryeval.stats.student import log_gamma_step
 
 Magnitude: TypeAlias = Literal["no", "negligible", "small", "medium", "large"]
 # Lower bounds of the magnitudes: Cohen (1988) for d, Romano et al. (2006) for delta.
-_STANDARDISED: Final[tuple[tuple[float, Magnitude], ...]] = (
-    (0.8, "large"),
-    (0.5, "medium"),
-    (0.2, "small"),
-)
-_DOMINANCE: Final[tuple[tuple[float, Magnitude], ...]] = (
-    (0.474, "large"),
-    (0.33, "medium"),
-    (0.147, "small"),
-)
+_BOUNDS: Final[dict[str, dict[Magnitude, float]]] = {
+    "cohen": {"large": 0.8, "medium": 0.5, "small": 0.2},
+    "cliff": {"large": 0.474, "medium": 0.33, "small": 0.147},
+}
 
 FEWEST: Final = 3  # queries: with two, Hedges' factor has a pole
 
@@ -73,10 +67,8 @@ def effect_sizes(a: Any, b: Any) -> EffectSizes | None:
 
 def magnitude(effect: float, kind: Literal["cohen", "cliff"] = "cohen") -> Magnitude:
     """Classify an effect size."""
-    for least, word in _STANDARDISED if kind == "cohen" else _DOMINANCE:
-        if abs(effect) >= least:
-            return word
-    return "negligible" if effect else "no"
+    found = (word for word, least in _BOUNDS[kind].items() if abs(effect) >= least)
+    return next(found, "negligible" if effect else "no")
 
 
 def _hedges(freedom: int) -> float:
@@ -138,8 +130,9 @@ def equivalence(a: Any, b: Any, margin: float, level: float = 0.95) -> Equivalen
         msg = f"margin must be a number above 0, found {margin!r}"
         raise ValueError(msg)
     pair = Pair.of(a, b)
-    cannot = _explain_missing_p(pair)
-    if cannot:
+    if pair.deviation == 0:
+        constant = pair.describe_constant("the test of equivalence")
+        cannot = constant if pair.size > 1 else "one query is not enough for a test"
         return Equivalence(margin, pair.mean, None, None, None, None, False, False, cannot)
     freedom = pair.size - 1
     error = pair.deviation / math.sqrt(pair.size)
@@ -152,14 +145,6 @@ def equivalence(a: Any, b: Any, margin: float, level: float = 0.95) -> Equivalen
     return Equivalence(
         margin, pair.mean, interval, p, not_worse, not_better, p <= allowed, not_worse <= allowed
     )
-
-
-def _explain_missing_p(pair: Pair) -> str:
-    if pair.size == 1:
-        return "one query is not enough for a test"
-    if pair.deviation == 0:
-        return pair.describe_constant("the test of equivalence")
-    return ""
 
 
 POWER: Final = 0.8
@@ -181,12 +166,11 @@ def minimum_detectable_difference(
         >>> round(minimum_detectable_difference(differences), 3)
         0.025
     """
-    reach, spread = _reach(power, level), _Spread.of(differences)
-    least = spread.size - _half_square(level)
-    if not spread.is_sufficient(level):
+    reach, column = _reach(power, level), check_column("differences", differences)
+    if not _is_power_known(column, level):
         return None
-    found = reach * spread.deviation / math.sqrt(least)
-    return found if found <= spread.largest else None
+    found = reach * spread_of(column) / math.sqrt(len(column) - _half_square(level))
+    return found if found <= float(np.abs(column).max()) else None
 
 
 def queries_needed(
@@ -204,7 +188,7 @@ def queries_needed(
     if not math.isfinite(effect) or effect == 0:
         msg = f"effect must be a number other than 0, found {effect!r}"
         raise ValueError(msg)
-    reach, deviation = _reach(power, level), _Spread.of(differences).deviation
+    reach, deviation = _reach(power, level), spread_of(check_column("differences", differences))
     if deviation == 0:
         return None
     # Fractions, because the square of a tiny effect underflows.
@@ -233,11 +217,10 @@ def power_of(differences: Any, effect: float, level: float = 0.95) -> float | No
     if not math.isfinite(effect):
         msg = f"effect must be a finite number, found {effect!r}"
         raise ValueError(msg)
-    spread = _Spread.of(differences)
-    least = spread.size - _half_square(level)
-    if not spread.is_sufficient(level):
+    column = check_column("differences", differences)
+    if not _is_power_known(column, level):
         return None
-    reach = abs(effect) * math.sqrt(least) / spread.deviation
+    reach = abs(effect) * math.sqrt(len(column) - _half_square(level)) / spread_of(column)
     edge = _NORMAL.inv_cdf((1 + level) / 2)
     return _NORMAL.cdf(reach - edge) + _NORMAL.cdf(-reach - edge)
 
@@ -255,22 +238,8 @@ def _half_square(level: float) -> float:
     return _NORMAL.inv_cdf((1 + level) / 2) ** 2 / 2
 
 
-@dataclass(frozen=True)
-class _Spread:
-    """Number, standard deviation and largest absolute value of differences."""
-
-    size: int
-    differing: int
-    deviation: float
-    largest: float
-
-    @classmethod
-    def of(cls, differences: Any) -> _Spread:
-        column = check_column("differences", differences)
-        largest = float(np.abs(column).max(initial=0.0))
-        return cls(len(column), int((column != 0).sum()), spread_of(column), largest)
-
-    def is_sufficient(self, level: float) -> bool:
-        """Return whether power can be predicted: few signs cannot reach a small enough p."""
-        small_enough = 2.0 ** (1 - self.differing) <= 1 - level
-        return self.deviation > 0 and self.differing >= POWER_FEWEST and small_enough
+def _is_power_known(differences: Floats, level: float) -> bool:
+    """Return whether power can be predicted: few signs cannot reach a small enough p."""
+    differing = int((differences != 0).sum())
+    small_enough = 2.0 ** (1 - differing) <= 1 - level
+    return spread_of(differences) > 0 and differing >= POWER_FEWEST and small_enough

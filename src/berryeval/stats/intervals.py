@@ -36,12 +36,7 @@ _NORMAL: Final = NormalDist()
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
-    """A statistic of the queries and its sampling distribution.
-
-    Attributes:
-        columns: Values of the queries, one array per system.
-        of_means: The statistic as a function of the mean of each column, or arrays of means.
-    """
+    """A statistic of the queries: a function of the mean of each column (or arrays of means)."""
 
     columns: tuple[Floats, ...]
     of_means: Callable[..., Any]
@@ -189,14 +184,8 @@ def interval_of_change(
 ) -> Interval | None:
     """Return the interval of the change of an aggregate; None for too few queries.
 
-    If all queries change by the same amount, the interval is a point.
-
-    Args:
-        pair: Values on the scale on which they are averaged.
-        how: Name of the aggregate.
-        level: Confidence level.
-        method: Interval method.
-        seed: Random seed of the resamples.
+    The pair has the values on the scale on which they are averaged. If all queries change by the
+    same amount, the interval is a point.
     """
     enough = has_enough(method, pair.size, pair.deviation)
     if not enough or not is_spread_known(pair.size, pair.deviation):

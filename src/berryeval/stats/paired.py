@@ -47,12 +47,7 @@ def check_column(name: str, values: Any) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Pair:
-    """The values `a` and `b` of two systems for the same queries in the same order.
-
-    Attributes:
-        a: Values of the baseline.
-        b: Values of the other system; a difference is `b - a`.
-    """
+    """The values of two systems for the same queries in the same order; a difference is `b - a`."""
 
     a: Floats
     b: Floats
@@ -71,10 +66,9 @@ class Pair:
             msg = "a and b have no values: a comparison needs at least one query"
             raise DataError(msg)
         with np.errstate(over="ignore"):
-            beyond = not np.isfinite(pair.b - pair.a).all()
-        if beyond:
-            msg = "the differences of a and b are too large for a float"
-            raise DataError(msg)
+            if not np.isfinite(pair.b - pair.a).all():
+                msg = "the differences of a and b are too large for a float"
+                raise DataError(msg)
         return pair
 
     @property
@@ -138,11 +132,7 @@ def deviation_of(values: Floats) -> float:
 
 
 def scale_to_integers(values: Floats) -> tuple[Whole, int]:
-    """Scale values by a power of two and round them, so that sums are exact.
-
-    Returns:
-        The integers, with room for the sum of all absolute values, and the exponent.
-    """
+    """Scale values by a power of two (also returned) and round them, so that sums are exact."""
     largest = float(np.abs(values).max())
     spare = max(1, values.size).bit_length()
     exponent = _SUM_BITS - spare - math.frexp(largest)[1]

@@ -37,7 +37,7 @@ from berryeval.stats.paired import FEWEST_RESAMPLED, Pair, sign_of, spread_of
 from berryeval.stats.tests import SAMPLES, TESTS, TestResult, check_count, paired_test
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from berryeval._internal.aggregates import Interval
     from berryeval.scoring import Scores
@@ -59,11 +59,12 @@ class Options:
 
 
 def _compare_pair(alignment: Alignment, metric: str, options: Options) -> PairedDifference:
-    """Compare two systems by one metric, without correcting p."""
-    a, b = alignment.values(metric)
-    how = alignment.scores[0].aggregates[alignment.scores[0].row_of(metric)]
+    first = alignment.scores[0]
+    a, b = (scores.values[scores.row_of(metric)] for scores in alignment.scores)
+    how = first.aggregates[first.row_of(metric)]
     values = aggregate(how, a), aggregate(how, b)
-    pair = _pair(a, b, how)
+    testable = is_testable(a, how) and is_testable(b, how)
+    pair = Pair.of(to_test_scale(a, how), to_test_scale(b, how)) if testable else None
     result = _run_test(pair, len(a), options)
     plain = Pair.of(a, b) if len(a) else None
     level = options.level
@@ -99,7 +100,7 @@ def _compare_pair(alignment: Alignment, metric: str, options: Options) -> Paired
         correction=options.correction,
         comparisons=1,
         cannot=result.cannot,
-        notes=_notes(alignment, result, how, _explain_missing_interval(pair, options)),
+        notes=(*alignment.notes, *_notes(pair, result, how, options)),
         test_sign=sign_of(pair.mean) if pair and result.sign is None else result.sign,
     )
 
@@ -114,19 +115,11 @@ def is_testable(values: Floats, how: str) -> bool:
     return len(values) > 0 and not (how == "geometric mean" and float(values.min()) <= 0)
 
 
-def _pair(a: Floats, b: Floats, how: str) -> Pair | None:
-    if is_testable(a, how) and is_testable(b, how):
-        return Pair.of(to_test_scale(a, how), to_test_scale(b, how))
-    return None
-
-
 def _run_test(pair: Pair | None, count: int, options: Options) -> TestResult:
     if pair is not None:
         return paired_test(options.test, pair.a, pair.b, seed=options.seed, samples=options.samples)
-    cannot = "a geometric mean with a value of 0 has no logarithms to test"
-    return TestResult(
-        None, None, options.test, cannot=cannot if count else "the two share no query"
-    )
+    zero = "a geometric mean with a value of 0 has no logarithms to test"
+    return TestResult(None, None, options.test, cannot=zero if count else "the two share no query")
 
 
 def _bootstrap_value(how: str, values: Floats, level: float) -> Interval | None:
@@ -138,17 +131,7 @@ def _bootstrap_value(how: str, values: Floats, level: float) -> Interval | None:
 
 @lru_cache(maxsize=512)
 def _cached_bootstrap(how: str, values: bytes, level: float) -> Interval:
-    """Cache intervals, which every pair of a system needs."""
     return bootstrap_interval(how, np.frombuffer(values), level)
-
-
-def _explain_missing_interval(pair: Pair | None, options: Options) -> str:
-    if pair is None or has_enough(options.interval, pair.size, pair.deviation):
-        return ""
-    return (
-        f"no interval: bootstrap intervals of fewer than {FEWEST_RESAMPLED} queries are too "
-        "narrow; use the t interval"
-    )
 
 
 def _detectable(pair: Pair, how: str, level: float) -> float | None:
@@ -169,28 +152,32 @@ def _changes(
     )
 
 
-def _notes(alignment: Alignment, result: TestResult, how: str, too_few: str) -> tuple[str, ...]:
-    geometric = "a geometric mean is tested on the logarithms of its values"
-    notes = (result.note, geometric if how == "geometric mean" else "", too_few)
-    return (*alignment.notes, *filter(None, notes))
+def _notes(pair: Pair | None, result: TestResult, how: str, options: Options) -> Iterator[str]:
+    if result.note:
+        yield result.note
+    if how == "geometric mean":
+        yield "a geometric mean is tested on the logarithms of its values"
+    if pair and not has_enough(options.interval, pair.size, pair.deviation):
+        yield (
+            f"no interval: bootstrap intervals of fewer than {FEWEST_RESAMPLED} queries are too "
+            "narrow; use the t interval"
+        )
 
 
 def _correct_by_tukey(
-    family: list[PairedDifference],
-    systems: Mapping[str, Scores],
-    metric: str,
-    options: Options,
+    family: list[PairedDifference], systems: Mapping[str, Scores], metric: str, options: Options
 ) -> list[PairedDifference]:
-    """Correct p-values by Tukey's test over the queries that all systems have."""
     comparisons = sum(row.p is not None for row in family)
     if not comparisons:
         return family  # each row has its own reason in `cannot`
     common = common_queries(systems)
     rows = [replace(row, comparisons=comparisons) for row in family]
     if len(common) < 2:  # noqa: PLR2004 - too few to shuffle
-        return [
-            replace(row, cannot=row.cannot or _explain_missing_tukey(len(common))) for row in rows
-        ]
+        cannot = (
+            "Tukey's test needs two or more queries that all systems have, found "
+            f"{'only one' if common else 'none'}; use the Holm correction"
+        )
+        return [replace(row, cannot=row.cannot or cannot) for row in rows]
     columns = _columns(systems, common, metric, family[0].aggregate)
     square = tukey_hsd(list(columns.values()), seed=options.seed, samples=options.samples)
     at = {name: place for place, name in enumerate(columns)}
@@ -219,14 +206,6 @@ def _columns(
         if is_testable(values, how):
             found[name] = to_test_scale(values, how)
     return found
-
-
-def _explain_missing_tukey(shared: int) -> str:
-    found = "only one" if shared else "none"
-    return (
-        f"Tukey's test needs two or more queries that all systems have, found {found}; "
-        "use the Holm correction"
-    )
 
 
 def compare(
@@ -336,7 +315,15 @@ def _compare_aligned(
     rows: list[PairedDifference] = []
     for metric in metrics:
         family = [_compare_pair(one, metric, options) for one in aligned]
-        rows += _correct(family, systems, metric, options)
+        if options.correction == "tukey":
+            rows += _correct_by_tukey(family, systems, metric, options)
+            continue
+        found = correct_p_values([row.p for row in family], options.correction)
+        comparisons = sum(row.p is not None for row in family)
+        rows += [
+            replace(row, p_corrected=p, comparisons=comparisons)
+            for row, p in zip(family, found, strict=True)
+        ]
     return Comparison(
         systems=tuple(systems),
         baseline=baseline,
@@ -345,19 +332,3 @@ def _compare_aligned(
         notes=tuple(dict.fromkeys(note for one in aligned for note in one.notes)),
         **vars(options),
     )
-
-
-def _correct(
-    family: list[PairedDifference],
-    systems: Mapping[str, Scores],
-    metric: str,
-    options: Options,
-) -> list[PairedDifference]:
-    if options.correction == "tukey":
-        return _correct_by_tukey(family, systems, metric, options)
-    found = correct_p_values([row.p for row in family], options.correction)
-    comparisons = sum(row.p is not None for row in family)
-    return [
-        replace(row, p_corrected=p, comparisons=comparisons)
-        for row, p in zip(family, found, strict=True)
-    ]

@@ -28,12 +28,10 @@ def count_sign_flips(
     values: Whole, threshold: int, seed: int, samples: int, *, threads: int | None = None
 ) -> int:
     """Count the random sign choices whose sum has an absolute value of at least `threshold`."""
-    if _backend.native is not None:
-        workers = threads or _backend.thread_count()
-        return int(
-            _backend.native.count_sign_flips(values, threshold, _bits(seed), samples, workers)
-        )
-    return python_sign_flips(values, threshold, seed, samples)
+    if _backend.native is None:
+        return python_sign_flips(values, threshold, seed, samples)
+    workers = threads or _backend.thread_count()
+    return int(_backend.native.count_sign_flips(values, threshold, _bits(seed), samples, workers))
 
 
 def resample_sums(values: Whole, seed: int, resamples: int, *, threads: int | None = None) -> Whole:

@@ -40,9 +40,8 @@ def quantile(level: float, freedom: int) -> float:
     >>> round(quantile(0.95, 9), 6)
     2.262157
     """
-    found = NormalDist().inv_cdf(
-        (1 + level) / 2
-    )  # t is wider, so the iteration approaches from below
+    # The normal quantile is below that of t, so the iteration approaches from below.
+    found = NormalDist().inv_cdf((1 + level) / 2)
     for _ in range(200):
         excess = two_sided(found, freedom) - (1 - level)
         step = excess / (2 * _density(found, freedom))
@@ -76,7 +75,6 @@ def _beta_part(a: float, b: float, x: float, rest: float, freedom: int) -> float
 
 
 def _continued_fraction(a: float, b: float, x: float) -> float:
-    """Evaluate the continued fraction by Lentz's algorithm."""
     upper, lower = 1.0, 1 / _avoid_zero(1 - (a + b) * x / (a + 1))
     value = lower
     for m in range(1, 10_000):

@@ -64,7 +64,6 @@ def note_on_few(differing: int) -> str:
 
 
 T = TypeVar("T")
-_BETWEEN = re.compile(r"[\s_'-]+")
 
 
 class SpelledRegistry(Registry[T]):
@@ -95,7 +94,7 @@ class SpelledRegistry(Registry[T]):
 
 
 def _normalize(name: str) -> str:
-    text = _BETWEEN.sub("", name.lower())
+    text = re.sub(r"[\s_'-]+", "", name.lower())
     return text.removesuffix("test") or text
 
 
@@ -178,16 +177,12 @@ def randomization(pair: Pair, seed: int, samples: int) -> TestResult:
         return TestResult(1.0, 0.0, f"{name}, exact", exact=True, note=note_on_few(0), sign=0)
     flips, exponent = scale_to_integers(pair.non_zero)
     slack = int(np.ldexp(pair.equal_within * pair.size, exponent)) + len(flips)
-    threshold = abs(int(flips.sum())) - slack
+    threshold, direction = abs(int(flips.sum())) - slack, sign_of(pair.mean)
     if len(flips) <= EXACT_UP_TO:
-        share = exact_share(flips, threshold)
-        note = note_on_few(len(flips))
-        direction = sign_of(pair.mean)
-        return TestResult(share, pair.mean, f"{name}, exact", exact=True, note=note, sign=direction)
-    count = count_sign_flips(flips, threshold, seed, samples)
-    method = f"{name}, {samples:,} random samples"
-    p = (1 + count) / (1 + samples)
-    return TestResult(p, pair.mean, method, sign=sign_of(pair.mean))
+        p, note = exact_share(flips, threshold), note_on_few(len(flips))
+        return TestResult(p, pair.mean, f"{name}, exact", exact=True, note=note, sign=direction)
+    p = (1 + count_sign_flips(flips, threshold, seed, samples)) / (1 + samples)
+    return TestResult(p, pair.mean, f"{name}, {samples:,} random samples", sign=direction)
 
 
 def exact_share(values: Whole, threshold: int) -> float:
@@ -236,9 +231,8 @@ def bootstrap(pair: Pair, seed: int, samples: int) -> TestResult:
     total = int(values.sum())
     deviations = np.abs(resample_sums(values, seed, samples) - total)
     count = int((deviations >= abs(total) - slack).sum())
-    note = ""
-    if pair.size < _FEW:
-        note = f"with {pair.size} queries the p of the bootstrap is slightly too small"
+    few = f"with {pair.size} queries the p of the bootstrap is slightly too small"
+    note = few if pair.size < _FEW else ""
     p = (1 + count) / (1 + samples)
     return TestResult(p, pair.mean, method, note=note, sign=sign_of(pair.mean))
 
@@ -286,8 +280,7 @@ def wilcoxon(pair: Pair, _seed: int, _samples: int) -> TestResult:
     stats = import_optional("scipy.stats", "the Wilcoxon test", extra="stats")
     signed = np.copysign(ranks, pair.non_zero)
     found = stats.wilcoxon(signed, zero_method="wilcox", correction=False, method="approx")
-    method = f"{name}, normal approximation"
-    return TestResult(float(found.pvalue), won, method, sign=direction)
+    return TestResult(float(found.pvalue), won, f"{name}, normal approximation", sign=direction)
 
 
 def _rank_sizes(sizes: Floats, equal_within: float) -> Floats:

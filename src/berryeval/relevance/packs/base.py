@@ -25,7 +25,7 @@ from berryeval.data import Span
 from berryeval.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from berryeval.data import Document, Hit, Query
 
@@ -36,30 +36,18 @@ Part: TypeAlias = Literal["relevance", "prompts", "scoring"]
 class Labels:
     """The labels of a dataset for one query.
 
-    Attributes:
-        grades: Grade of each label; None if the dataset does not list them, so that only what the
-            hits cover counts.
-        places: Known places of labels in the corpus.
-        files: Files of labels, if the place does not tell.
-        notes: Remarks on labels that could not be used, one line each.
+    Without grades the dataset does not list the labels: only what the hits cover counts.
     """
 
     grades: Mapping[str, float] | None
     places: Mapping[str, Span] = field(default_factory=dict)
-    files: Mapping[str, str] = field(default_factory=dict)
-    notes: Sequence[str] = ()
+    files: Mapping[str, str] = field(default_factory=dict)  # if the place does not tell
+    notes: Sequence[str] = ()  # remarks on labels that could not be used
 
 
 @dataclass(frozen=True)
 class PackCorpus:
-    """The corpus as packs see it.
-
-    Attributes:
-        documents: Documents by id.
-        texts: Their texts.
-        place: Function that returns the spans of a hit, by its offsets or its text.
-        rule: Condition for a hit to cover a target.
-    """
+    """The corpus as packs see it; `place` returns the spans of a hit."""
 
     documents: Mapping[str, Document] = field(default_factory=dict)
     texts: Corpus = field(default_factory=lambda: Corpus(None, None))
@@ -135,12 +123,8 @@ class SealedPack:
 
 def rules_hash(pack: Pack) -> str:
     """Return the hash of a pack's rules, the same on every version of Python."""
-    content = {
-        "name": pack.name,
-        "version": pack.version,
-        "seals": sorted(pack.seals),
-        "rules": pack.rules,
-    }
+    content = {name: getattr(pack, name) for name in ("name", "version", "rules")}
+    content["seals"] = sorted(pack.seals)
     text = json.dumps(content, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
     return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
 
@@ -174,12 +158,9 @@ def find_pack(name: str) -> Pack:
 
 
 def check_sealed(pack: Pack, configuration: Mapping[str, Any]) -> None:
-    """Reject configuration of parts that a pack seals.
+    """Reject configuration of parts that a pack seals, such as `{"relevance": {"coverage": 1}}`.
 
-    Args:
-        pack: The pack.
-        configuration: Settings by part, `{"relevance": {"threshold": 0.5}}`, or with dots,
-            `{"relevance.threshold": 0.5}`. Settings of other parts are ignored.
+    Keys may also be written with dots: `{"relevance.coverage": 1}`.
     """
     for key in _flatten_keys(configuration):
         part = key.partition(".")[0]
@@ -191,16 +172,12 @@ def check_sealed(pack: Pack, configuration: Mapping[str, Any]) -> None:
             raise ConfigurationError(msg)
 
 
-def _flatten_keys(configuration: Mapping[str, Any]) -> Iterable[str]:
-    def walk(name: str, value: Any) -> Iterator[str]:
-        if isinstance(value, Mapping) and value:
-            for key, inner in value.items():
-                yield from walk(f"{name}.{key}", inner)
-        else:
-            yield name
-
+def _flatten_keys(configuration: Mapping[str, Any]) -> Iterator[str]:
     for name, value in configuration.items():
-        yield from walk(str(name), value)
+        if isinstance(value, Mapping) and value:
+            yield from (f"{name}.{key}" for key in _flatten_keys(value))
+        else:
+            yield str(name)
 
 
 class Turn(NamedTuple):
@@ -219,9 +196,7 @@ def turns_of(document: Document) -> list[Turn]:
     where = f"metadata.turns of document {document.id!r}"
     if not isinstance(given, list | tuple):
         raise type_mismatch(where, "an array of turns", given)
-    return [
-        _read_turn(turn, document, f"{where}, place {place}") for place, turn in enumerate(given)
-    ]
+    return [_read_turn(turn, document, f"{where}, place {n}") for n, turn in enumerate(given)]
 
 
 def _read_turn(value: Any, document: Document, where: str) -> Turn:
@@ -229,20 +204,13 @@ def _read_turn(value: Any, document: Document, where: str) -> Turn:
         raise type_mismatch(where, "an object with id, start and end", value)
     start, end = value.get("start"), value.get("end")
     if type(start) is not int or type(end) is not int or not 0 <= start < end <= len(document.text):
-        raise type_mismatch(
-            where, f"start and end within the {len(document.text)} characters", value
-        )
+        wanted = f"start and end within the {len(document.text)} characters"
+        raise type_mismatch(where, wanted, value)
     return Turn(value["id"], Span(document.id, start, end), value.get("has_answer") is True)
 
 
 def find_covered_turns(hit: Hit, turns: Mapping[str, list[Turn]], corpus: PackCorpus) -> list[Turn]:
-    """Return the turns of a session that a hit covers; all of them if it is the whole session.
-
-    Args:
-        hit: The hit.
-        turns: Turns of each session, by document id.
-        corpus: Corpus to locate the hit in.
-    """
+    """Return the turns of a session that a hit covers; all of them if it is the whole session."""
     whole = hit.id if hit.id in turns else hit.doc_id
     if whole not in turns:
         return []

@@ -89,9 +89,7 @@ def locations_of(query: Query) -> list[Location]:
         if not isinstance(value, list | tuple | Mapping):
             raise type_mismatch(where, "an array of paths or locations", value)
         items = [value] if isinstance(value, Mapping) else value
-        found = [
-            _read_location(item, f"{where}, place {place}") for place, item in enumerate(items)
-        ]
+        found = (_read_location(item, f"{where}, place {n}") for n, item in enumerate(items))
         return list(dict.fromkeys(found))
     return []
 
@@ -118,8 +116,6 @@ def read_lines(data: Mapping[str, Any], where: str) -> tuple[int, int] | None:
 
 
 class _Files:
-    """The files of the corpus."""
-
     def __init__(self, corpus: PackCorpus) -> None:
         self.corpus = corpus
         self._by_name: dict[str, list[str]] = defaultdict(list)
@@ -145,7 +141,6 @@ class _Files:
         return len(wanted) <= 1 and (wanted == found or not wanted or not found)
 
     def rules_for(self, query: Query) -> _Rules:
-        """Return the rules for the files and lines of a query."""
         locations = locations_of(query)
         notes = []
         places = {}
@@ -197,7 +192,6 @@ class _Rules:
     doubts: list[str] = field(default_factory=list)
 
     def covered(self, hit: Hit) -> Mapping[str, float]:
-        """Return the files and lines that a hit covers."""
         path = file_of(hit)
         could_be = self.files.documents_of(path)
         if len(could_be) > 1 and any(is_same_file(one.path, path) for one in self.locations):
@@ -217,11 +211,8 @@ class _Rules:
 
     def file_of(self, hit: Hit) -> str:
         """Return the path of a hit, as written in the ground truth if it is one of its files."""
-        path = file_of(hit)
-        return next(
-            (one.path for one in self.locations if self.files.is_same_document(one.path, path)),
-            path,
-        )
+        path, same = file_of(hit), self.files.is_same_document
+        return next((one.path for one in self.locations if same(one.path, path)), path)
 
 
 def _shares_a_line(wanted: tuple[int, int] | None, found: Iterable[tuple[int, int]]) -> bool:

@@ -22,21 +22,6 @@ _RULES: Final = {
 }
 
 
-class _Nothing:
-    """Rules without labels."""
-
-    labels = Labels(grades=None)
-    doubts: Sequence[str] = ()
-
-    def rules_for(self, query: Query) -> _Nothing:  # noqa: ARG002 - protocol
-        """Return these rules."""
-        return self
-
-    def covered(self, hit: Hit) -> Mapping[str, float]:  # noqa: ARG002 - protocol
-        """Return no label."""
-        return {}
-
-
 class GenericPack:
     """A pack that leaves relevance to judgments and the expected answer."""
 
@@ -45,9 +30,20 @@ class GenericPack:
     seals: frozenset[Part] = frozenset()
     rules: Mapping[str, Any] = _RULES
 
-    def bound(self, corpus: PackCorpus) -> _Nothing:  # noqa: ARG002 - protocol
-        """Return empty rules."""
-        return _Nothing()
+    labels = Labels(grades=None)
+    doubts: Sequence[str] = ()
+
+    def bound(self, corpus: PackCorpus) -> GenericPack:  # noqa: ARG002 - protocol
+        """Return the pack itself, which serves as its own empty rules."""
+        return self
+
+    def rules_for(self, query: Query) -> GenericPack:  # noqa: ARG002 - protocol
+        """Return the pack itself."""
+        return self
+
+    def covered(self, hit: Hit) -> Mapping[str, float]:  # noqa: ARG002 - protocol
+        """Return no labels."""
+        return {}
 
 
 PACK = GenericPack()

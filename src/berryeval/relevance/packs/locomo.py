@@ -26,7 +26,7 @@ from berryeval.relevance.packs.base import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from berryeval.data import Document, Hit, Query
+    from berryeval.data import Hit, Query
 
 CONVERSATION_FIELDS: Final = ("conversation", "conversation_id", "sample_id")
 TURN_FIELDS: Final = ("dia_id", "dia_ids", "turn_id", "turn_ids")
@@ -34,7 +34,7 @@ _EVIDENCE: Final = re.compile(r"\bD:?(\d{1,9}):(\d{1,9})\b")
 _IN_ID: Final = re.compile(r"(?:^|[^0-9A-Za-z])(D\d+:\d+)(?![0-9A-Za-z:])")
 _SESSION: Final = re.compile(r"(?:^|[^0-9A-Za-z])session_(\d{1,9})$")
 _SEPARATOR: Final = re.compile(r"[/:#|]")
-_BETWEEN: Final = " \t\r\n;,"
+_BLANKS: Final = str.maketrans(";,", "  ")
 
 
 def read_evidence(value: Any, where: str) -> tuple[list[str], list[str]]:
@@ -56,39 +56,30 @@ def read_evidence(value: Any, where: str) -> tuple[list[str], list[str]]:
     return list(dict.fromkeys(turns)), unread
 
 
-_BLANKS: Final = str.maketrans(dict.fromkeys(_BETWEEN, " "))
-
-
 class _Conversations:
-    """The places of all turns in the corpus."""
-
     def __init__(self, corpus: PackCorpus) -> None:
         self.corpus = corpus
         self.places: dict[tuple[str, str], Span] = {}
         self.sessions: dict[str, list[Turn]] = {}
         self.known: set[str] = set()
         for document in corpus.documents.values():
-            self._add(document)
-
-    def _add(self, document: Document) -> None:
-        conversation = _first_text(document.metadata, CONVERSATION_FIELDS) or _prefix(document.id)
-        self.known.update([conversation] if conversation else [])
-        turns = turns_of(document)
-        if turns:
-            self.sessions[document.id] = turns
-            for turn in turns:
-                self.places.setdefault((conversation, turn.id), turn.span)
-            return
-        for name in _turn_ids(document.id, document.metadata):
+            conversation = _conversation(document.metadata) or _prefix(document.id)
+            self.known.update([conversation] if conversation else [])
+            turns = turns_of(document)
+            if turns:
+                self.sessions[document.id] = turns
             whole = Span(document.id, 0, len(document.text))
-            self.places.setdefault((conversation, name), whole)
+            spans = [(turn.id, turn.span) for turn in turns] or [
+                (name, whole) for name in _turn_ids(document.id, document.metadata)
+            ]
+            for name, span in spans:
+                self.places.setdefault((conversation, name), span)
 
     def rules_for(self, query: Query) -> _Rules:
-        """Return the rules for the evidence of a question."""
         where = f"metadata.evidence of query {query.id!r}"
         given = query.metadata.get("evidence")
         turns, unread = read_evidence([] if given is None else given, where)
-        conversation = _first_text(query.metadata, CONVERSATION_FIELDS)
+        conversation = _conversation(query.metadata)
         notes = [f"{text!r} in its evidence is not a turn" for text in unread]
         places = {
             turn: self.places[conversation, turn]
@@ -109,16 +100,11 @@ class _Rules:
     doubts: list[str] = field(default_factory=list)
 
     def covered(self, hit: Hit) -> Mapping[str, float]:
-        """Return the turns of the evidence that a hit covers."""
         if not self._may_be_in_conversation(hit):
             return {}
         held = set(_turn_ids(hit.id, hit.metadata) or _turn_ids(hit.doc_id, {}))
-        held.update(
-            turn.id
-            for turn in find_covered_turns(
-                hit, self.conversations.sessions, self.conversations.corpus
-            )
-        )
+        known = self.conversations
+        held.update(turn.id for turn in find_covered_turns(hit, known.sessions, known.corpus))
         grades = self.labels.grades or {}
         session = _SESSION.search(hit.id)
         if session and not held:
@@ -127,8 +113,8 @@ class _Rules:
 
     def _may_be_in_conversation(self, hit: Hit) -> bool:
         document = self.conversations.corpus.documents.get(hit.doc_id or hit.id)
-        claimed = _first_text(hit.metadata, CONVERSATION_FIELDS) or (
-            _first_text(document.metadata, CONVERSATION_FIELDS) if document else ""
+        claimed = _conversation(hit.metadata) or _conversation(
+            document.metadata if document else {}
         )
         if claimed or not self.conversation:
             return claimed in {"", self.conversation} or not self.conversation
@@ -145,7 +131,6 @@ class _Rules:
 
 
 def _turn_ids(identity: str, metadata: Mapping[str, Any]) -> list[str]:
-    """Return the turns in the metadata or else in the id."""
     for name in TURN_FIELDS:
         named = [turn for text in texts_of(metadata.get(name)) for turn in _IN_ID.findall(text)]
         if named:
@@ -159,8 +144,9 @@ def _prefix(identity: str) -> str:
     return _SEPARATOR.split(identity[: found.start()])[-1] if found else ""
 
 
-def _first_text(metadata: Mapping[str, Any], names: tuple[str, ...]) -> str:
-    return next((text for name in names for text in texts_of(metadata.get(name)) if text), "")
+def _conversation(metadata: Mapping[str, Any]) -> str:
+    found = (text for name in CONVERSATION_FIELDS for text in texts_of(metadata.get(name)) if text)
+    return next(found, "")
 
 
 _RULES: Final = {

@@ -54,15 +54,13 @@ class _Sessions:
                     self._places[turn.id].append(turn.span)
 
     def rules_for(self, query: Query) -> _Rules:
-        """Return the rules for the labels of a question."""
         given = next((name for name in LABEL_FIELDS if query.metadata.get(name) is not None), "")
         where = f"metadata.{given} of query {query.id!r}"
         if query.id.endswith("_abs"):
             return _Rules(self, Labels({}))
         if not given:
-            return _Rules(
-                self, Labels({}, notes=("it has neither answer_corpus_ids nor answer_session_ids",))
-            )
+            note = "it has neither answer_corpus_ids nor answer_session_ids"
+            return _Rules(self, Labels({}, notes=(note,)))
         labels = dict.fromkeys(filter(None, read_strings(query.metadata[given], where)), 1.0)
         history = self.corpus.documents.keys() & set(texts_of(query.metadata.get("haystack")))
         found = {label: self._place(label, history) for label in labels}
@@ -93,12 +91,10 @@ class _Rules:
     doubts: list[str] = field(default_factory=list)
 
     def covered(self, hit: Hit) -> Mapping[str, float]:
-        """Return the labels that a hit covers."""
         if self._is_in_other_history(hit):
             return {}
-        held = {
-            turn.id for turn in find_covered_turns(hit, self.sessions.turns, self.sessions.corpus)
-        }
+        turns = find_covered_turns(hit, self.sessions.turns, self.sessions.corpus)
+        held = {turn.id for turn in turns}
         names = set(_names(hit))
         grades = self.labels.grades or {}
         return {
