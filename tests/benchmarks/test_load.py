@@ -6,8 +6,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from berryeval.benchmarks.loaders.catalogue import LOADERS, Loader
-from berryeval.benchmarks.loading import bundled_benchmarks, bundled_folder, load_benchmark
+from berryeval.benchmarks.loading import (
+    LOADERS,
+    Loader,
+    bundled_benchmarks,
+    bundled_folder,
+    load_benchmark,
+)
 from berryeval.errors import ConfigurationError, DataError
 from tests.benchmarks.samples import BEIR, LOCOMO, OWN
 

@@ -1,23 +1,25 @@
-"""`Benchmark`: the corpus, queries and judgments that systems are evaluated on."""
+"""`Benchmark`, the data that systems are evaluated on, and builders that collect its records."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass, field
+from array import array
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar, overload
 
-from berryeval._internal.json import read_json_node
-from berryeval.errors import DataError
+from berryeval._internal.json import Node, read_json_node
+from berryeval.benchmarks.build import read_metadata, read_texts
+from berryeval.data import Anchor, Document, Judgment, Query
+from berryeval.errors import DataError, RepeatedDocumentError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
-    from berryeval._internal.json import Node
     from berryeval._internal.serial import JsonRecord
     from berryeval.benchmarks.loading import Source
-    from berryeval.data import Document, Judgment, Query
 
 
 RecordKind: TypeAlias = Literal["documents", "queries", "judgments"]
@@ -28,14 +30,10 @@ class Benchmark:
     """A corpus with queries and relevance judgments; immutable.
 
     Attributes:
-        name: Name of the benchmark.
-        documents: The corpus.
         queries: The queries, in the order in which they are asked.
         judgments: Relevance judgments; empty if expected answers decide relevance.
         pack: Name of the relevance pack, if one decides relevance from the dataset's labels.
         thresholds: Smallest acceptable value by metric.
-        version: Version of the data.
-        description: A sentence or two.
         metadata: Further fields of the files.
         locations: Locations of the records by kind ("documents", "queries", "judgments"), such as
             "queries.jsonl:3"; empty if unknown. Ignored in comparisons.
@@ -133,42 +131,196 @@ def _normalize_numbers(value: Any) -> Any:
     return [_normalize_numbers(one) for one in value] if isinstance(value, list | tuple) else value
 
 
+_Record = TypeVar("_Record", Document, Query, Judgment)
+
+
+class Places(Sequence[str]):
+    """Locations of records: a file, with a line number if there is one.
+
+    A corpus may have millions of records, so the strings are built on access.
+    """
+
+    def __init__(self) -> None:
+        self._files: list[str] = []
+        self._lines = array("q")
+
+    def add(self, file: str, line: int = 0) -> None:
+        """Add a location; line 0 means no line."""
+        self._files.append(file)
+        self._lines.append(line)
+
+    def __len__(self) -> int:
+        return len(self._files)
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[str]: ...
+    def __getitem__(self, index: int | slice) -> str | list[str]:
+        if isinstance(index, slice):
+            return [self[place] for place in range(*index.indices(len(self)))]
+        file, line = self._files[index], self._lines[index]
+        return f"{file}:{line}" if line else file
+
+
+class BenchmarkBuilder:
+    """Collects records and remarks, and builds the benchmark.
+
+    An extra field with the name of a record's own field (such as "id" beside BEIR's "_id") is kept
+    with "_" appended to its name.
+    """
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.documents: list[Document] = []
+        self.queries: list[Query] = []
+        self.judgments: list[Judgment] = []
+        self.remarks: list[str] = []
+        self.locations: dict[RecordKind, Places] = {
+            "documents": Places(), "queries": Places(), "judgments": Places()
+        }  # fmt: skip
+        self._document_places: dict[str, int] = {}
+        self._judged: dict[tuple[str, Anchor, str], int] = {}
+
+    def add_document(self, document: Document, file: str, line: int = 0) -> None:
+        """Add a document."""
+        self.documents.append(_rename_clashes(document))
+        self.locations["documents"].add(file, line)
+
+    def add_document_once(self, document: Document, file: str, line: int = 0) -> None:
+        """Add a document unless it is known; a known document must have the same text."""
+        before = self._document_places.setdefault(document.id, len(self.documents))
+        if before == len(self.documents):
+            self.add_document(document, file, line)
+        elif self.documents[before].text != document.text:
+            where = f"{file}:{line}" if line else file
+            first = self.locations["documents"][before]
+            msg = f"{where}: the document {document.id!r} has a different text than in {first}"
+            raise DataError(msg)
+
+    def add_query(self, query: Query, file: str, line: int = 0) -> None:
+        """Add a query."""
+        self.queries.append(_rename_clashes(query))
+        self.locations["queries"].add(file, line)
+
+    def add_judgment(self, judgment: Judgment, file: str, line: int = 0) -> None:
+        """Add a judgment; repeated judgments of a target must have the same grade."""
+        key = judgment.query_id, judgment.target, judgment.group
+        before = self._judged.setdefault(key, len(self.judgments))
+        if before < len(self.judgments) and self.judgments[before].grade != judgment.grade:
+            where = f"{file}:{line}" if line else file
+            first = self.locations["judgments"][before]
+            msg = (
+                f"{where}: the same target is judged twice for query {judgment.query_id!r:.80}, "
+                f"with grade {judgment.grade} here and {self.judgments[before].grade} in {first}"
+            )
+            raise DataError(msg)
+        self.judgments.append(_rename_clashes(judgment))
+        self.locations["judgments"].add(file, line)
+
+    def add_remark(self, text: str) -> None:
+        """Record an oddity of the files that was kept."""
+        self.remarks.append(text)
+
+    def build(self, **fields: Any) -> Benchmark:
+        """Build the benchmark; raise a DataError without queries."""
+        if not self.queries:
+            msg = f"{self.source.name}: has no queries"
+            raise DataError(msg)
+        return Benchmark(
+            **{"name": self.source.stem, **fields},
+            documents=tuple(self.documents),
+            queries=tuple(self.queries),
+            judgments=tuple(self.judgments),
+            locations=dict(self.locations),
+            remarks=tuple(self.remarks),
+        )
+
+
+def _rename_clashes(record: _Record) -> _Record:
+    """Rename fields in `extra` that have the name of one of the record's own fields."""
+    if not record.extra:
+        return record
+    own = {field.name for field in fields(record)}
+    if own.isdisjoint(record.extra):
+        return record
+    extra: dict[str, Any] = {}
+    for given, value in record.extra.items():
+        name = given
+        while name in own or name in extra or (name != given and name in record.extra):
+            name += "_"
+        extra[name] = value
+    return replace(record, extra=extra)
+
+
+class RatingsBuilder(BenchmarkBuilder):
+    """Builder for exports of ratings: one rating per query and document."""
+
+    def __init__(self, source: Source) -> None:
+        super().__init__(source)
+        self._texts: dict[str, str] = {}
+        self._rated: dict[tuple[str, str], str] = {}
+
+    def add_query_once(
+        self, identity: str, text: str, file: str, line: int = 0, **fields: Any
+    ) -> None:
+        """Add a query unless it is known; a known query must have the same text."""
+        known = self._texts.setdefault(identity, text)
+        if known != text:
+            where = f"{file}:{line}" if line else file
+            msg = f"{where}: query {identity!r:.80} has a different text than before: {text!r:.80}"
+            raise DataError(msg)
+        if len(self._texts) > len(self.queries):
+            self.add_query(Query(identity, text, **fields), file, line)
+
+    def add_rating(
+        self,
+        query: str,
+        document: str,
+        grade: float,
+        file: str,
+        line: int = 0,
+        extra: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Add a rating; raise a RepeatedDocumentError for a second one."""
+        where = f"{file}:{line}" if line else file
+        before = self._rated.setdefault((query, document), where)
+        if before != where:
+            msg = (
+                f"{where}: document {document!r:.80} occurs twice in query {query!r:.80}; first in "
+                f"{before}"
+            )
+            raise RepeatedDocumentError(msg)
+        judgment = Judgment(query, Anchor(document=document), grade, extra=extra or {})
+        self.add_judgment(judgment, file, line)
+
+
 ABOUT: Final = "benchmark.json"
 _TEXTS: Final = ("name", "version", "description", "pack")
 
 
 def read_about(source: Source) -> dict[str, Any]:
     """Read the fields of `benchmark.json`; empty if there is no such file."""
-    if not source.has(ABOUT):
-        return {}
-    return read_about_node(read_json_node(source.file(ABOUT)))
+    return read_about_node(read_json_node(source.file(ABOUT))) if source.has(ABOUT) else {}
 
 
 def read_about_node(node: Node) -> dict[str, Any]:
     """Read the fields of a `Benchmark` from an object; unknown names become metadata."""
-    fields: dict[str, Any] = {}
-    for name in _TEXTS:
-        found = node.get(name)
-        if found is not None:
-            fields[name] = found.text()
-    thresholds = node.get("thresholds")
-    if thresholds is not None:
-        fields["thresholds"] = {name: value.number() for name, value in thresholds.fields()}
-    metadata = node.get("metadata")
-    known = {} if metadata is None else metadata.object()
+    found: dict[str, Any] = dict(read_texts(node, *_TEXTS))
+    if (thresholds := node.get("thresholds")) is not None:
+        found["thresholds"] = {name: value.number() for name, value in thresholds.fields()}
+    known = read_metadata(node)
     unknown = node.besides(*_TEXTS, "thresholds", "metadata")
-    both = sorted(known.keys() & unknown.keys())
-    if both:
+    if both := sorted(known.keys() & unknown.keys()):
         msg = f"{node.where}: {both[0]!r} occurs both at the top and in metadata; keep one of them"
         raise DataError(msg)
     if unknown or known:
-        fields["metadata"] = {**unknown, **known}
-    return fields
+        found["metadata"] = {**unknown, **known}
+    return found
 
 
 def about_of(benchmark: Benchmark) -> dict[str, Any]:
     """Return the object that `read_about_node` reads back."""
-    about: dict[str, Any] = {name: getattr(benchmark, name) for name in _TEXTS}
-    about["thresholds"] = dict(benchmark.thresholds)
-    about["metadata"] = dict(benchmark.metadata)
+    maps = {"thresholds": dict(benchmark.thresholds), "metadata": dict(benchmark.metadata)}
+    about = {name: getattr(benchmark, name) for name in _TEXTS} | maps
     return {name: value for name, value in about.items() if value or name == "name"}

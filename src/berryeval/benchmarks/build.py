@@ -1,159 +1,49 @@
-"""Builders: collect the records that a loader reads, each with its location."""
+"""Parts that several loaders share."""
 
 from __future__ import annotations
 
 import hashlib
 import itertools
-import math
-from array import array
-from collections.abc import Sequence
-from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any, Final, TypeVar, overload
+import statistics
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from berryeval.benchmarks.benchmark import Benchmark
-from berryeval.data import Anchor, Document, Judgment, Query, StringColumn
-from berryeval.errors import DataError, RepeatedDocumentError
+from berryeval.data import Anchor, Document, Judgment, StringColumn
+from berryeval.errors import DataError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from berryeval._internal.json import Node
-    from berryeval.benchmarks.benchmark import RecordKind
-    from berryeval.benchmarks.loading import Source
+    from berryeval.benchmarks.benchmark import BenchmarkBuilder
     from berryeval.data import QueryTable
-
-
-Record = TypeVar("Record", "Document", "Query", "Judgment")
-
-
-class Places(Sequence[str]):
-    """Locations of records: a file, with a line number if there is one.
-
-    A corpus may have millions of records, so the strings are built on access.
-    """
-
-    def __init__(self) -> None:
-        self._files: list[str] = []
-        self._lines = array("q")
-
-    def add(self, file: str, line: int = 0) -> None:
-        """Add a location; line 0 means no line."""
-        self._files.append(file)
-        self._lines.append(line)
-
-    def __len__(self) -> int:
-        return len(self._files)
-
-    @overload
-    def __getitem__(self, index: int) -> str: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[str]: ...
-    def __getitem__(self, index: int | slice) -> str | list[str]:
-        if isinstance(index, slice):
-            return [self[place] for place in range(*index.indices(len(self)))]
-        file, line = self._files[index], self._lines[index]
-        return f"{file}:{line}" if line else file
-
-
-class BenchmarkBuilder:
-    """Collects records and remarks, and builds the benchmark.
-
-    An extra field with the name of a record's own field (such as "id" beside BEIR's "_id") is kept
-    with "_" appended to its name.
-    """
-
-    def __init__(self, source: Source) -> None:
-        self.source = source
-        self.documents: list[Document] = []
-        self.queries: list[Query] = []
-        self.judgments: list[Judgment] = []
-        self.remarks: list[str] = []
-        self.locations: dict[RecordKind, Places] = {
-            "documents": Places(), "queries": Places(), "judgments": Places()
-        }  # fmt: skip
-        self._document_places: dict[str, int] = {}
-        self._judged: dict[tuple[str, Anchor, str], int] = {}
-
-    def add_document(self, document: Document, file: str, line: int = 0) -> None:
-        """Add a document."""
-        self.documents.append(_rename_clashes(document))
-        self.locations["documents"].add(file, line)
-
-    def add_document_once(self, document: Document, file: str, line: int = 0) -> None:
-        """Add a document unless it is known; a known document must have the same text."""
-        before = self._document_places.setdefault(document.id, len(self.documents))
-        if before == len(self.documents):
-            self.add_document(document, file, line)
-        elif self.documents[before].text != document.text:
-            where = f"{file}:{line}" if line else file
-            first = self.locations["documents"][before]
-            msg = f"{where}: the document {document.id!r} has a different text than in {first}"
-            raise DataError(msg)
-
-    def add_query(self, query: Query, file: str, line: int = 0) -> None:
-        """Add a query."""
-        self.queries.append(_rename_clashes(query))
-        self.locations["queries"].add(file, line)
-
-    def add_judgment(self, judgment: Judgment, file: str, line: int = 0) -> None:
-        """Add a judgment; repeated judgments of a target must have the same grade."""
-        key = judgment.query_id, judgment.target, judgment.group
-        before = self._judged.setdefault(key, len(self.judgments))
-        if before < len(self.judgments) and self.judgments[before].grade != judgment.grade:
-            where = f"{file}:{line}" if line else file
-            first = self.locations["judgments"][before]
-            msg = (
-                f"{where}: the same target is judged twice for query {judgment.query_id!r:.80}, "
-                f"with grade {judgment.grade} here and {self.judgments[before].grade} in {first}"
-            )
-            raise DataError(msg)
-        self.judgments.append(_rename_clashes(judgment))
-        self.locations["judgments"].add(file, line)
-
-    def add_remark(self, text: str) -> None:
-        """Record an oddity of the files that was kept."""
-        self.remarks.append(text)
-
-    def build(self, **fields: Any) -> Benchmark:
-        """Build the benchmark; raise a DataError without queries."""
-        if not self.queries:
-            msg = f"{self.source.name}: has no queries"
-            raise DataError(msg)
-        return Benchmark(
-            **{"name": self.source.stem, **fields},
-            documents=tuple(self.documents),
-            queries=tuple(self.queries),
-            judgments=tuple(self.judgments),
-            locations=dict(self.locations),
-            remarks=tuple(self.remarks),
-        )
-
-
-def _rename_clashes(record: Record) -> Record:
-    """Rename fields in `extra` that have the name of one of the record's own fields."""
-    if not record.extra:
-        return record
-    own = {field.name for field in fields(record)}
-    if own.isdisjoint(record.extra):
-        return record
-    extra: dict[str, Any] = {}
-    for given, value in record.extra.items():
-        name = given
-        while name in own or name in extra or (name != given and name in record.extra):
-            name += "_"
-        extra[name] = value
-    return replace(record, extra=extra)
 
 
 _NO_GROUP: Final = frozenset({"", "0", "Q0"})
 
 
-def read_optional_text(node: Node, *names: str) -> str:
-    """Return the text of the first of these fields that exists; else ""."""
+def read_optional_text(node: Node, *names: str, default: str = "") -> str:
+    """Return the text of the first of these fields that exists; else the default."""
     found = node.get(*names)
-    return "" if found is None else found.text()
+    return default if found is None else found.text()
+
+
+def read_texts(node: Node, *names: str) -> dict[str, str]:
+    """Return the texts of those of these fields that exist."""
+    return {name: found.text() for name in names if (found := node.get(name)) is not None}
+
+
+def read_items(node: Node, *names: str) -> list[Node]:
+    """Return the elements of the first of these fields that exists; else none."""
+    found = node.get(*names)
+    return [] if found is None else found.items()
+
+
+def read_id(node: Node, default: str) -> str:
+    """Return the id in the field `id`, or the default."""
+    found = node.get("id")
+    return default if found is None else found.id()
 
 
 def read_metadata(node: Node) -> dict[str, Any]:
@@ -198,9 +88,8 @@ def read_context(context: Node) -> Document:
     if isinstance(context.value, str):
         return Document(context_id(context.value), context.value)
     text = context.one_of("text", "content").text()
-    given = context.get("id")
     return Document(
-        id=context_id(text) if given is None else given.id(),
+        id=read_id(context, context_id(text)),
         text=text,
         title=read_optional_text(context, "title"),
         extra=context.besides("id", "text", "content", "title"),
@@ -241,50 +130,9 @@ def add_contexts(
             builder.add_judgment(Judgment(query, target, 1), node.where)
 
 
-class RatingsBuilder(BenchmarkBuilder):
-    """Builder for exports of ratings: one rating per query and document."""
-
-    def __init__(self, source: Source) -> None:
-        super().__init__(source)
-        self._texts: dict[str, str] = {}
-        self._rated: dict[tuple[str, str], str] = {}
-
-    def add_query_once(
-        self, identity: str, text: str, file: str, line: int = 0, **fields: Any
-    ) -> None:
-        """Add a query unless it is known; a known query must have the same text."""
-        known = self._texts.setdefault(identity, text)
-        if known != text:
-            where = f"{file}:{line}" if line else file
-            msg = f"{where}: query {identity!r:.80} has a different text than before: {text!r:.80}"
-            raise DataError(msg)
-        if len(self._texts) > len(self.queries):
-            self.add_query(Query(identity, text, **fields), file, line)
-
-    def add_rating(
-        self,
-        query: str,
-        document: str,
-        grade: float,
-        file: str,
-        line: int = 0,
-        extra: Mapping[str, Any] | None = None,
-    ) -> None:
-        """Add a rating; raise a RepeatedDocumentError for a second one."""
-        where = f"{file}:{line}" if line else file
-        before = self._rated.setdefault((query, document), where)
-        if before != where:
-            twice = f"document {document!r:.80} occurs twice in query {query!r:.80}"
-            msg = f"{where}: {twice}; first in {before}"
-            raise RepeatedDocumentError(msg)
-        judgment = Judgment(query, Anchor(document=document), grade, extra=extra or {})
-        self.add_judgment(judgment, file, line)
-
-
 def mean(ratings: Iterable[float]) -> float:
     """Return the mean of several judges' ratings."""
-    numbers = list(ratings)
-    return math.fsum(numbers) / len(numbers)
+    return statistics.fmean(ratings)
 
 
 def join_turns(turns: Iterable[str]) -> tuple[str, list[dict[str, int]]]:
@@ -294,8 +142,6 @@ def join_turns(turns: Iterable[str]) -> tuple[str, list[dict[str, int]]]:
     ('Ann: Tea?\nBen: Yes.', [{'start': 0, 'end': 9}, {'start': 10, 'end': 19}])
     """
     lines = list(turns)
-    places, start = [], 0
-    for line in lines:
-        places.append({"start": start, "end": start + len(line)})
-        start += len(line) + 1
+    ends = itertools.accumulate((len(line) + 1 for line in lines), initial=0)
+    places = [{"start": start, "end": end - 1} for start, end in itertools.pairwise(ends)]
     return "\n".join(lines), places

@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 import os
 import re
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
 
     from berryeval._internal.files import PathLike
     from berryeval._internal.json import Node
-    from berryeval.benchmarks.build import BenchmarkBuilder
+    from berryeval.benchmarks.benchmark import BenchmarkBuilder
 
 
 _MARKDOWN: Final = (".md", ".markdown")
@@ -48,7 +47,8 @@ def read_text_documents(folder: Path) -> Iterator[tuple[Document, str]]:
             continue
         found = True
         text = read_text(path)
-        title = _find_title(text) if path.suffix.lower() in _MARKDOWN else ""
+        sections = parse_sections(text) if path.suffix.lower() in _MARKDOWN else ()
+        title = next((section.path[-1] for section in sections if section.path), "")
         relative = path.relative_to(folder)
         identity = relative.with_suffix("").as_posix()
         yield Document(identity, text, title=title, source=relative.as_posix()), os.fspath(path)
@@ -56,10 +56,6 @@ def read_text_documents(folder: Path) -> Iterator[tuple[Document, str]]:
         endings = ", ".join(TEXT_SUFFIXES)
         msg = f"{folder}: has no documents; expected files that end in one of {endings}"
         raise DataError(msg)
-
-
-def _find_title(text: str) -> str:
-    return next((section.path[-1] for section in parse_sections(text) if section.path), "")
 
 
 def find_files_below(folder: Path, wanted: Callable[[str], bool]) -> Iterator[Path]:
@@ -187,66 +183,44 @@ def read_corpus(
     if not place.is_dir():
         _read_file(builder, place, encoding)
         return
-    files = _find_files(place)
-    if files.others:
-        skipped = pluralize(len(files.others), "file is", "files are")
-        builder.add_remark(
-            f"{place}: {skipped} not text and skipped: {_list_files(files.others, place)}"
-        )
-    for file in files.collections:
-        _read_file(builder, file, encoding)
-    for document, name in read_text_documents(place) if files.texts else ():
-        builder.add_document(document, name)
-
-
-def _find_files(place: Path) -> _Files:
-    """Find the files of a corpus; reject a folder with both collections and texts."""
-    files = _Files.below(place)
-    if files.collections and files.texts:
+    files: dict[str, list[Path]] = {"collection": [], "text": [], "other": []}
+    for file in find_files_below(place, lambda _: True):
+        files[_kind_of(file)].append(file)
+    collections, texts, others = files.values()
+    if collections and texts:
         msg = (
-            f"{place}: has collections ({_list_files(files.collections, place)}) and single texts "
-            f"({_list_files(files.texts, place)}); move one kind elsewhere"
+            f"{place}: has collections ({_list_files(collections, place)}) and single texts "
+            f"({_list_files(texts, place)}); move one kind elsewhere"
         )
         raise DataError(msg)
-    if not files.collections and not files.texts:
-        there = f"; found {_list_files(files.others, place)}" if files.others else ""
+    if not collections and not texts:
+        there = f"; found {_list_files(others, place)}" if others else ""
         msg = (
             f"{place}: has no documents; expected files that end in one of "
             f"{', '.join((*TEXT_SUFFIXES, *_JSON_LINES))}, or a TREC collection{there}"
         )
         raise DataError(msg)
-    return files
+    if others:
+        skipped = pluralize(len(others), "file is", "files are")
+        builder.add_remark(f"{place}: {skipped} not text and skipped: {_list_files(others, place)}")
+    for file in collections:
+        _read_file(builder, file, encoding)
+    for document, name in read_text_documents(place) if texts else ():
+        builder.add_document(document, name)
 
 
-@dataclass
-class _Files:
-    """Files of a folder by kind."""
-
-    collections: list[Path] = field(default_factory=list)
-    texts: list[Path] = field(default_factory=list)
-    others: list[Path] = field(default_factory=list)
-
-    @classmethod
-    def below(cls, folder: Path) -> _Files:
-        """Sort the files below a folder by kind; unreadable files count as others."""
-        found = cls()
-        for file in find_files_below(folder, lambda _: True):
-            if not is_regular(file):
-                found.others.append(file)
-            elif plain_suffix(file) in _JSON_LINES:
-                found.collections.append(file)
-            elif file.suffix.lower() in TEXT_SUFFIXES:
-                (found.collections if is_trec(file) else found.texts).append(file)
-            else:
-                (found.collections if _is_readable_trec(file) else found.others).append(file)
-        return found
-
-
-def _is_readable_trec(file: Path) -> bool:
+def _kind_of(file: Path) -> str:
+    if not is_regular(file):
+        return "other"
+    if plain_suffix(file) in _JSON_LINES:
+        return "collection"
+    is_text = file.suffix.lower() in TEXT_SUFFIXES
     try:
-        return is_trec(file)
+        return "collection" if is_trec(file) else "text" if is_text else "other"
     except DataError:  # such as a damaged archive
-        return False
+        if is_text:
+            raise
+        return "other"
 
 
 def _list_files(files: Sequence[Path], folder: Path) -> str:

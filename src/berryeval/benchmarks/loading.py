@@ -4,45 +4,36 @@ from __future__ import annotations
 
 import inspect
 import os
+from dataclasses import dataclass
 from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from berryeval._internal.files import PathLike, display_name, plain_suffix
 from berryeval._internal.json import read_json_lines, read_json_node
+from berryeval._internal.registry import Registry
 from berryeval._internal.validate import reject_unknown, require, suggest
-from berryeval.benchmarks.loaders.catalogue import LOADERS, Loader
 from berryeval.data import choose_columns, read_header, read_parquet_columns
 from berryeval.errors import DataError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from importlib.resources.abc import Traversable
+    from collections.abc import Callable, Mapping
 
     from berryeval._internal.json import Node
     from berryeval.benchmarks.benchmark import Benchmark
 
 
-def _data() -> Traversable:
-    return files("berryeval.benchmarks") / "data"
-
-
 def bundled_benchmarks() -> list[str]:
     """Return the names of the bundled benchmarks, sorted."""
-    data = _data()
-    if not data.is_dir():
-        return []
-    return sorted(entry.name for entry in data.iterdir() if _is_benchmark(entry))
-
-
-def _is_benchmark(entry: Traversable) -> bool:
-    return entry.is_dir() and not entry.name.startswith((".", "_"))
+    data = bundled_folder("")
+    folders = (entry for entry in data.iterdir() if entry.is_dir()) if data.is_dir() else ()
+    return sorted(entry.name for entry in folders if not entry.name.startswith((".", "_")))
 
 
 def bundled_folder(name: str) -> Path:
     """Return the folder of a bundled benchmark."""
-    return Path(str(_data() / name))
+    return Path(str(files("berryeval.benchmarks") / "data" / name))
 
 
 _PACKED = ("", ".gz", ".zst")
@@ -98,10 +89,8 @@ class Source:
 
     def file(self, name: str) -> Path:
         """Return the path of a file in the folder, compressed or not, whether it exists or not."""
-        for packing in _PACKED:
-            if name + packing in self.names:
-                return self.path / (name + packing)
-        return self.path / name
+        packed = (name + packing for packing in _PACKED)
+        return self.path / next((one for one in packed if one in self.names), name)
 
     @property
     def suffix(self) -> str:
@@ -153,6 +142,48 @@ class Source:
         return True
 
 
+@dataclass(frozen=True)
+class Loader:
+    """A benchmark format.
+
+    Attributes:
+        summary: Description in a few words.
+        signs: Files or fields by which the format is recognized.
+        recognises: Whether a source has these signs.
+        load: Function that loads the benchmark; its keyword arguments are the format's options.
+    """
+
+    summary: str
+    signs: str
+    recognises: Callable[[Source], bool]
+    load: Callable[..., Benchmark]
+
+
+_HERE: Final = "berryeval.benchmarks.loaders"
+LOADERS: Final[Registry[Loader]] = Registry(
+    "loader",
+    {
+        "berryeval": f"{_HERE}.own:LOADER",
+        "jsonl": f"{_HERE}.own:JSONL",
+        "golden-set": f"{_HERE}.golden_set:LOADER",
+        "technical-docs": f"{_HERE}.technical_docs:LOADER",
+        "rag-template": f"{_HERE}.rag_template:LOADER",
+        "beir": f"{_HERE}.beir:LOADER",
+        "trec": f"{_HERE}.trec:LOADER",
+        "locomo": f"{_HERE}.locomo:LOADER",
+        "longmemeval": f"{_HERE}.longmemeval:LOADER",
+        "code-retrieval": f"{_HERE}.code_retrieval:LOADER",
+        "csv": f"{_HERE}.table:LOADER",
+        "ragas": f"{_HERE}.ragas:LOADER",
+        "deepeval": f"{_HERE}.deepeval:LOADER",
+        "quepid": f"{_HERE}.quepid:LOADER",
+        "rre": f"{_HERE}.rre:LOADER",
+        "rank-eval": f"{_HERE}.rank_eval:LOADER",
+        "autorag": f"{_HERE}.autorag:LOADER",
+    },
+)
+
+
 def load_benchmark(source: PathLike, *, format: str | None = None, **options: Any) -> Benchmark:  # noqa: A002 - the word people look for
     """Load a bundled benchmark, or one from a file or folder.
 
@@ -174,7 +205,15 @@ def check_source(
     found = Source(_find_path(source))
     name = format_ or detect_format(found)
     loader = LOADERS.get(name)
-    _check_options(name, loader, options)
+    reject_unknown(f"the loader {name}", options, options_of(loader))
+    parameters = inspect.signature(loader.load).parameters
+    for option, value in options.items():
+        kind = str(parameters[option].annotation).removesuffix(" | None")
+        owned = f"{option} of the loader {name}"
+        if kind in {"str", "PathLike"}:
+            require(value is None or isinstance(value, str | os.PathLike), owned, "a text", value)
+        elif kind.startswith("Collection["):
+            require(not isinstance(value, str), owned, "a list such as [a, b]", value)
     return found, loader
 
 
@@ -198,16 +237,13 @@ def detect_format(source: Source) -> str:
     names = [name for name in LOADERS if LOADERS.get(name).recognises(source)]
     if len(names) == 1:
         return names[0]
-    if names:
-        msg = (
-            f"{source.name}: could be {' or '.join(names)}; choose one with --format {names[0]}, "
-            f"or format={names[0]!r} in Python"
-        )
-        raise DataError(msg)
-    msg = (
-        f"{source.name}: unknown format; choose one with --format, or format= in Python: "
-        f"{', '.join(LOADERS)}"
+    problem = (
+        f"could be {' or '.join(names)}; choose one with --format {names[0]}, or "
+        f"format={names[0]!r} in Python"
+        if names
+        else "unknown format; choose one with --format, or format= in Python: " + ", ".join(LOADERS)
     )
+    msg = f"{source.name}: {problem}"
     raise DataError(msg)
 
 
@@ -218,15 +254,3 @@ def options_of(loader: Loader) -> list[str]:
         for parameter in inspect.signature(loader.load).parameters.values()
         if parameter.kind is parameter.KEYWORD_ONLY
     ]
-
-
-def _check_options(name: str, loader: Loader, options: Mapping[str, Any]) -> None:
-    reject_unknown(f"the loader {name}", options, options_of(loader))
-    parameters = inspect.signature(loader.load).parameters
-    for option, value in options.items():
-        kind = str(parameters[option].annotation).removesuffix(" | None")
-        owned = f"{option} of the loader {name}"
-        if kind in {"str", "PathLike"}:
-            require(value is None or isinstance(value, str | os.PathLike), owned, "a text", value)
-        elif kind.startswith("Collection["):
-            require(not isinstance(value, str), owned, "a list such as [a, b]", value)

@@ -17,10 +17,7 @@ from berryeval.benchmarks.loading import JSON_LINES
 from berryeval.errors import DataError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from berryeval._internal.files import PathLike
-    from berryeval._internal.serial import JsonRecord
     from berryeval.benchmarks.benchmark import Benchmark
 
 
@@ -71,7 +68,13 @@ def _write_folder(benchmark: Benchmark, target: Path) -> None:
     try:
         _check_replaceable(target)
         place.mkdir(parents=True)
-        _write_files(benchmark, place)
+        with replace_file(place / ABOUT) as stream:
+            about = json.dumps(about_of(benchmark), indent=2, ensure_ascii=True, allow_nan=False)
+            stream.write(f"{about}\n".encode())
+        for kind in ("documents", "queries", "judgments"):
+            with replace_file(place / f"{kind}.jsonl") as stream:
+                for record in getattr(benchmark, kind):
+                    stream.write(encode_json_line(record.to_json()) + b"\n")
         _replace(target, place)
     finally:
         shutil.rmtree(place, ignore_errors=True)
@@ -94,21 +97,6 @@ def _check_replaceable(target: Path) -> None:
             "another folder"
         )
         raise DataError(msg)
-
-
-def _write_files(benchmark: Benchmark, folder: Path) -> None:
-    with replace_file(folder / ABOUT) as stream:
-        about = json.dumps(about_of(benchmark), indent=2, ensure_ascii=True, allow_nan=False)
-        stream.write(f"{about}\n".encode())
-    _write_lines(benchmark.documents, folder / "documents.jsonl")
-    _write_lines(benchmark.queries, folder / "queries.jsonl")
-    _write_lines(benchmark.judgments, folder / "judgments.jsonl")
-
-
-def _write_lines(records: Iterable[JsonRecord], path: Path) -> None:
-    with replace_file(path) as stream:
-        for record in records:
-            stream.write(encode_json_line(record.to_json()) + b"\n")
 
 
 def _replace(target: Path, place: Path) -> None:

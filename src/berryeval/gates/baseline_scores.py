@@ -60,11 +60,8 @@ class BaselinePart(JsonRecord):
     """Scores of one provider on one benchmark.
 
     Attributes:
-        benchmark: Name of the benchmark.
-        content_hash: Hash of its data.
-        provider: Name of the provider.
+        content_hash: Hash of the benchmark's data.
         k: Number of hits asked for per query.
-        queries: Ids of the queries.
         values: Values of the queries by metric, in the order of `queries`.
         aggregates: Aggregates other than the mean, by metric.
     """
@@ -109,6 +106,11 @@ class BaselinePart(JsonRecord):
             {name: how for name, how in hows if how != "mean"},
         )
 
+    @property
+    def owner(self) -> tuple[str, str]:
+        """Names of the benchmark and the provider."""
+        return self.benchmark, self.provider
+
     def value(self, metric: str) -> float | None:
         """Aggregate the values of a metric; None without queries."""
         row = np.array(self.values[metric], dtype=np.float64)
@@ -140,9 +142,7 @@ class Baseline(JsonRecord):
 
     def __post_init__(self) -> None:
         """Reject a provider that occurs twice on a benchmark."""
-        for (benchmark, provider), count in Counter(
-            (part.benchmark, part.provider) for part in self.parts
-        ).items():
+        for (benchmark, provider), count in Counter(one.owner for one in self.parts).items():
             if count > 1:
                 msg = f"parts has {provider} on {benchmark} {count} times; keep one"
                 raise DataError(msg)
@@ -166,7 +166,7 @@ class Baseline(JsonRecord):
 
     def holds(self, benchmark: str, provider: str) -> bool:
         """Whether the baseline has scores of the provider on the benchmark."""
-        return any((one.benchmark, one.provider) == (benchmark, provider) for one in self.parts)
+        return any(one.owner == (benchmark, provider) for one in self.parts)
 
     @property
     def contents(self) -> str:
@@ -176,10 +176,8 @@ class Baseline(JsonRecord):
 
     def part(self, benchmark: str, content_hash: str, provider: str) -> BaselinePart:
         """Return the scores of a provider on this version of the benchmark."""
-        for found in self.parts:
-            if (found.benchmark, found.provider) == (benchmark, provider):
-                break
-        else:
+        found = next((one for one in self.parts if one.owner == (benchmark, provider)), None)
+        if found is None:
             msg = (
                 f"the baseline {self.run} has no {provider} on {benchmark}; it has {self.contents} "
                 "(berryeval baseline set RUN writes a new one)"
@@ -203,13 +201,11 @@ class Baseline(JsonRecord):
 
 
 def _format_part(part: Mapping[str, Any]) -> str:
-    lines = []
-    for name, value in part.items():
-        if name == "values":
-            rows = ",\n".join(
-                f"        {json.dumps(key)}: {json.dumps(row)}" for key, row in value.items()
-            )
-            lines.append(f'      "values": {{\n{rows}\n      }}')
-        else:
-            lines.append(f"      {json.dumps(name)}: {json.dumps(value, ensure_ascii=False)}")
+    fields = {name: json.dumps(value, ensure_ascii=False) for name, value in part.items()}
+    if "values" in part:
+        rows = (
+            f"        {json.dumps(key)}: {json.dumps(row)}" for key, row in part["values"].items()
+        )
+        fields["values"] = "{\n" + ",\n".join(rows) + "\n      }"
+    lines = (f"      {json.dumps(name)}: {text}" for name, text in fields.items())
     return "    {\n" + ",\n".join(lines) + "\n    }"

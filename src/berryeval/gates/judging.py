@@ -181,7 +181,11 @@ def _collect_sample(case: _Case, baseline: Baseline) -> Sample:
 def _judge_case(case: _Case, drop: Drop | None, *, wanted: bool) -> Verdict:
     rule, benchmark, provider, _ = case
     if provider.scores is None:
-        found = _fail_without_scores(case, wanted=wanted)
+        sentence = (
+            f"{rule.subject} has no value because {provider.name} has no scores: "
+            f"{provider.failure}{f'; {rule.requirement}' if wanted else ''}"
+        )
+        found = Verdict("fail", str(rule), sentence, limit=rule.limit)
     elif drop is not None:
         found = judge_drop(drop, rule, wanted=wanted)
     elif rule.max_drop is not None:
@@ -194,23 +198,9 @@ def _judge_case(case: _Case, drop: Drop | None, *, wanted: bool) -> Verdict:
     else:
         found = judge_errors(provider, rule)
     return replace(
-        found,
-        benchmark=benchmark.name,
-        provider=provider.name,
-        group=rule.group,
-        metric=rule.metric,
-        about=rule.about,
-    )
-
-
-def _fail_without_scores(case: _Case, *, wanted: bool) -> Verdict:
-    """Fail a rule because its provider failed."""
-    rule, _, provider, _ = case
-    sentence = (
-        f"{rule.subject} has no value because {provider.name} has no scores: {provider.failure}"
-        f"{f'; {rule.requirement}' if wanted else ''}"
-    )
-    return Verdict("fail", str(rule), sentence, limit=rule.limit)
+        found, benchmark=benchmark.name, provider=provider.name,
+        group=rule.group, metric=rule.metric, about=rule.about,
+    )  # fmt: skip
 
 
 def _judge_missing_parts(rule: Rule, run: RunRecord, baseline: Baseline) -> list[Verdict]:
@@ -219,9 +209,7 @@ def _judge_missing_parts(rule: Rule, run: RunRecord, baseline: Baseline) -> list
     return [
         missing_verdict(rule, part, f"{part.provider} on {part.benchmark}")
         for part in baseline.parts
-        if (part.benchmark, part.provider) not in known
-        and rule.covers(part.benchmark, part.provider)
-        and rule.metric in part.values
+        if part.owner not in known and rule.covers(*part.owner) and rule.metric in part.values
     ]
 
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from typing import Annotated, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from berryeval._internal import numbers
 from berryeval.errors import BerryEvalError
-from berryeval.metrics import UNBOUNDED, Range, direction_of, range_of
+from berryeval.metrics import UNBOUNDED, direction_of, range_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 # Strict: `at_least: yes` is a typing error, not the number 1.
 Share = Annotated[float, Field(strict=True, gt=0, lt=1)]
@@ -77,91 +81,60 @@ class Rule(_Part):
         return value
 
     @model_validator(mode="after")
-    def _require_one_subject_and_one_limit(self) -> Rule:
-        if sum([bool(self.metric), bool(self.latency), self.errors]) != 1:
-            msg = "a rule needs exactly one of: metric, latency, errors"
-            raise ValueError(msg)
-        limits = [self.at_least, self.at_most, self.max_drop]
-        if sum(one is not None for one in limits) != 1:
-            msg = f"{self.subject}: a rule needs exactly one of: at_least, at_most, max_drop"
-            raise ValueError(msg)
-        if not self.metric and (self.max_drop is not None or self.confidence or self.where):
-            msg = f"{self.subject}: max_drop, confidence and where apply to metrics only"
-            raise ValueError(msg)
-        if self.max_drop is not None and self.confidence:
-            msg = f"{self.subject}: a drop is judged by `significance`; remove `confidence`"
-            raise ValueError(msg)
-        if self.max_drop is None and self.significance != _DEFAULT_SIGNIFICANCE:
-            msg = f"{self.subject}: `significance` applies to rules with max_drop only; remove it"
-            raise ValueError(msg)
+    def _reject_problem(self) -> Rule:
+        problems = itertools.chain(self._find_conflicts(), self._find_useless_limits())
+        if problem := next(problems, ""):
+            raise ValueError(problem)
         return self
 
-    @model_validator(mode="after")
-    def _require_meaningful_limit(self) -> Rule:
-        """Reject impossible latencies and shares, and drops of metrics without a direction."""
+    def _find_conflicts(self) -> Iterator[str]:
+        """Yield fields that do not go together, and limits without a meaning."""
+        if sum([bool(self.metric), bool(self.latency), self.errors]) != 1:
+            yield "a rule needs exactly one of: metric, latency, errors"
+        if [self.at_least, self.at_most, self.max_drop].count(None) != 2:  # noqa: PLR2004
+            yield f"{self.subject}: a rule needs exactly one of: at_least, at_most, max_drop"
+        if not self.metric and (self.max_drop is not None or self.confidence or self.where):
+            yield f"{self.subject}: max_drop, confidence and where apply to metrics only"
+        if self.max_drop is not None and self.confidence:
+            yield f"{self.subject}: a drop is judged by `significance`; remove `confidence`"
+        if self.max_drop is None and self.significance != _DEFAULT_SIGNIFICANCE:
+            yield f"{self.subject}: `significance` applies to rules with max_drop only; remove it"
         if not self.metric and self.at_least is not None:
-            msg = f"{self.subject}: less is better, so use at_most"
-            raise ValueError(msg)
+            yield f"{self.subject}: less is better, so use at_most"
         if self.errors and self.at_most is not None and not 0 <= self.at_most < 1:
-            msg = (
+            yield (
                 f"{self.subject}: at_most must be a share from 0 to below 1, such as 0.05; found "
                 f"{self.at_most:g}"
             )
-            raise ValueError(msg)
         if self.latency and self.at_most is not None and self.at_most < 0:
-            msg = f"{self.subject}: at_most must be 0 seconds or more; found {self.at_most:g}"
-            raise ValueError(msg)
+            yield f"{self.subject}: at_most must be 0 seconds or more; found {self.at_most:g}"
         if self.max_drop is not None and direction_of(self.metric) == "neither":
-            msg = (
+            yield (
                 f"{self.subject}: neither higher nor lower values are better, so max_drop does not "
                 "apply"
             )
-            raise ValueError(msg)
-        return self
 
-    @model_validator(mode="after")
-    def _require_limit_that_can_fail(self) -> Rule:
-        """Reject limits at or beyond the ends of the metric's range."""
-        low, high = self._range
+    def _find_useless_limits(self) -> Iterator[str]:
+        """Yield limits that can never fail, or never pass, in the range of the metric."""
+        low, high = range_of(self.metric) if self.metric else UNBOUNDED
         span = high - low
+        known = f"lies between {low:.10g} and {high:.10g}"
+        known = f"{self.subject} {f'is never below {low:.10g}' if high == math.inf else known}"
         if self.max_drop is not None and self.max_drop >= span - ROUNDING:
-            msg = (
-                f"{self._stated_range} and never {self._worsens} by more than {span:.10g}; "
-                f"max_drop is a difference such as {0.02 * span:.3g}, found {self.max_drop:.10g}"
+            yield (
+                f"{known} and never {self.worsening}s by more than {span:.10g}; max_drop is a "
+                f"difference such as {0.02 * span:.3g}, found {self.max_drop:.10g}"
             )
-            raise ValueError(msg)
         if self.at_least is not None and self.at_least <= low + ROUNDING:
-            msg = f"{self._stated_range}: at_least {self.at_least:.10g} would never fail"
-            raise ValueError(msg)
+            yield f"{known}: at_least {self.at_least:.10g} would never fail"
         if self.at_most is not None and self.at_most >= high - ROUNDING:
-            msg = f"{self._stated_range}: at_most {self.at_most:.10g} would never fail"
-            raise ValueError(msg)
-        return self
-
-    @model_validator(mode="after")
-    def _require_limit_that_can_pass(self) -> Rule:
-        """Reject limits beyond the opposite end; a limit exactly at that end can be met."""
-        low, high = self._range
+            yield f"{known}: at_most {self.at_most:.10g} would never fail"
         if self.at_least is not None and self.at_least > high + ROUNDING:
             percent = high == 1 and 10 <= self.at_least <= 100  # noqa: PLR2004 - not 1.2
             hint = f"; did you mean {self.at_least / 100:.10g}?" if percent else ""
-            msg = f"{self._stated_range}: nothing reaches at_least {self.at_least:.10g}{hint}"
-            raise ValueError(msg)
+            yield f"{known}: nothing reaches at_least {self.at_least:.10g}{hint}"
         if self.at_most is not None and self.at_most < low - ROUNDING:
-            msg = f"{self._stated_range}: nothing stays below at_most {self.at_most:.10g}"
-            raise ValueError(msg)
-        return self
-
-    @property
-    def _range(self) -> Range:
-        return range_of(self.metric) if self.metric else UNBOUNDED
-
-    @property
-    def _stated_range(self) -> str:
-        low, high = self._range
-        if high == math.inf:
-            return f"{self.subject} is never below {low:.10g}"
-        return f"{self.subject} lies between {low:.10g} and {high:.10g}"
+            yield f"{known}: nothing stays below at_most {self.at_most:.10g}"
 
     @property
     def subject(self) -> str:
@@ -173,9 +146,7 @@ class Rule(_Part):
     @property
     def about(self) -> Literal["metric", "latency", "errors"]:
         """Kind of subject."""
-        if self.metric:
-            return "metric"
-        return "latency" if self.latency else "errors"
+        return "metric" if self.metric else "latency" if self.latency else "errors"
 
     @property
     def group(self) -> str:
@@ -197,10 +168,6 @@ class Rule(_Part):
     def worsening(self) -> str:
         """Name of a change for the worse: "drop", or "rise" if less is better."""
         return "rise" if self.less_is_better else "drop"
-
-    @property
-    def _worsens(self) -> str:
-        return f"{self.worsening}s"
 
     @property
     def requirement(self) -> str:
@@ -225,7 +192,7 @@ class Rule(_Part):
     def __str__(self) -> str:
         about = f"{self.subject} ({self.group})" if self.group else self.subject
         if self.max_drop is not None:
-            return f"{about} {self._worsens} by at most {self.max_drop:.10g}"
+            return f"{about} {self.worsening}s by at most {self.max_drop:.10g}"
         if self.at_least is not None:
             return f"{about} >= {self.at_least:.10g}"
         limit = self.at_most or 0.0

@@ -26,12 +26,7 @@ _NEW_BASELINE: Final = "berryeval baseline set RUN writes a new one"
 
 
 def needs_baseline(gate: Gate, advice: str = ADVICE) -> bool:
-    """Whether a rule is about a drop; raise a ConfigurationError if its baseline is missing.
-
-    Args:
-        gate: The rules and the baseline.
-        advice: How to give the gate a baseline.
-    """
+    """Whether a rule is about a drop; raise an error with the advice if its baseline is missing."""
     rule = next((rule for rule in gate.rules if rule.max_drop is not None), None)
     if rule is not None and not gate.baseline:
         _reject(
@@ -77,10 +72,9 @@ def find_comparable_part(
         )
         raise ConfigurationError(msg)
     if rule.metric not in part.values:
-        known = ", ".join(part.values) or "none"
         msg = (
-            f"the baseline {baseline.run} has no {rule.metric} of {provider}; it has {known} "
-            f"({_NEW_BASELINE}, from a run with that metric)"
+            f"the baseline {baseline.run} has no {rule.metric} of {provider}; it has "
+            f"{', '.join(part.values) or 'none'} ({_NEW_BASELINE}, from a run with that metric)"
         )
         raise ConfigurationError(msg)
     return part
@@ -143,13 +137,7 @@ def baseline_value(rule: Rule, part: BaselinePart, queries: Iterable[str]) -> fl
 
 
 def check_room(rule: Rule, baseline: Baseline, values: Mapping[tuple[str, str], float]) -> None:
-    """Reject a rule that allows a larger drop than any of the baseline's values can make.
-
-    Args:
-        rule: A rule about a drop.
-        baseline: The baseline.
-        values: Its values, by benchmark and provider.
-    """
+    """Reject a rule that allows a larger drop than any of the baseline's values can make."""
     if not values or any(can_break(rule, value) for value in values.values()):
         return
     end = _worst_value(rule)

@@ -54,12 +54,8 @@ class Verdict(JsonRecord):
         status: "pass", "fail", or "inconclusive" if the data do not decide.
         rule: The rule in a few words, such as "nDCG@10 >= 0.5".
         sentence: What was found and what the rule requires.
-        benchmark: Name of the benchmark.
-        provider: Name of the provider.
         group: Group of queries, such as "category=factual"; empty for all queries.
         metric: Name of the metric; empty for rules about latency and errors.
-        value: The value found, or None.
-        limit: The limit of the rule.
         about: Kind of rule; empty if unknown.
         n: Number of queries judged, or None.
         interval: Confidence interval of the value, or of the change in a rule about a drop.
@@ -245,10 +241,8 @@ def _describe(drop: Drop, rule: Rule) -> str:
     """Describe how the metric changed, with its interval."""
     if drop.same:
         shared = "shared " if drop.new or drop.missing else ""
-        return (
-            f"{rule.subject} is unchanged: all {drop.queries} {shared}queries score as in the "
-            "baseline"
-        )
+        queries = f"all {drop.queries} {shared}queries"
+        return f"{rule.subject} is unchanged: {queries} score as in the baseline"
     moved = "is unchanged overall"
     if drop.change:
         word = "dropped" if drop.change < 0 else "rose"
@@ -296,16 +290,10 @@ def _add_details(drop: Drop, rule: Rule) -> str:
 def missing_verdict(rule: Rule, part: BaselinePart, item: str) -> Verdict:
     """Return the verdict for an item of the baseline that the run lacks."""
     return Verdict(
-        "inconclusive",
-        str(rule),
-        missing_sentence(item),
-        benchmark=part.benchmark,
-        provider=part.provider,
-        group=rule.group,
-        metric=rule.metric,
-        limit=rule.max_drop,
-        about=rule.about,
-    )
+        "inconclusive", str(rule), missing_sentence(item),
+        benchmark=part.benchmark, provider=part.provider, group=rule.group,
+        metric=rule.metric, limit=rule.max_drop, about=rule.about,
+    )  # fmt: skip
 
 
 def missing_sentence(item: str) -> str:

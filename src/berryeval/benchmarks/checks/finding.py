@@ -21,12 +21,9 @@ class Finding:
     """A problem found by a check.
 
     Attributes:
-        check: Name of the check.
         severity: "error" if scores are wrong or cannot be computed, "warning" if they may be
             misleading, "info" for a note.
         where: File and line, or path in a JSON file; else the id of the record.
-        message: Description of the problem.
-        advice: Suggested fix.
     """
 
     check: str
@@ -60,10 +57,9 @@ class Report:
     def by_check(self) -> dict[tuple[Severity, str], list[Finding]]:
         """Group the findings by severity, most severe first, and check."""
         groups: dict[tuple[Severity, str], list[Finding]] = {}
-        for severity in get_args(Severity):
-            for finding in self.findings:
-                if finding.severity == severity:
-                    groups.setdefault((severity, finding.check), []).append(finding)
+        rank = get_args(Severity).index
+        for finding in sorted(self.findings, key=lambda one: rank(one.severity)):
+            groups.setdefault((finding.severity, finding.check), []).append(finding)
         return groups
 
 

@@ -88,7 +88,9 @@ _LABELS: Final = (
 
 def check_grades(subject: Subject) -> Iterator[Finding]:
     """Find undeclared, negative, fractional, very high and infinite grades."""
-    declared = _read_declared(subject.benchmark.metadata.get("grades"))
+    declared = subject.benchmark.metadata.get("grades")
+    if not isinstance(declared, list) or not all(isinstance(one, int | float) for one in declared):
+        declared = []
     places: dict[float, list[int]] = defaultdict(list)
     for place, judgment in enumerate(subject.benchmark.judgments):
         places[judgment.grade].append(place)
@@ -103,13 +105,6 @@ def check_grades(subject: Subject) -> Iterator[Finding]:
             "grade", severity, subject.where("judgments", places[grade][0]),
             f"the grade {grade:g} {what}{times}", advice,
         )  # fmt: skip
-
-
-def _read_declared(value: Any) -> list[float]:
-    """Return the grades that the benchmark declares, if it does."""
-    if not isinstance(value, list) or not all(isinstance(one, int | float) for one in value):
-        return []
-    return value
 
 
 def _find_problem(grade: float, declared: list[float]) -> tuple[Any, str, str] | None:
@@ -169,7 +164,13 @@ def check_targets(subject: Subject) -> Iterator[Finding]:
         found = subject.locate(judgment.target)
         yield from _check_target(subject, judgment, found, subject.where("judgments", place))
     if unknown:
-        yield _report_chunks(subject, unknown)
+        first = subject.benchmark.judgments[unknown[0]].target.chunk
+        yield Finding(
+            _NAME, "warning", subject.where("judgments", unknown[0]),
+            f"{pluralize(len(unknown), 'judgment')} with chunk ids that name no document or "
+            f"section, such as {first!r}; they are valid for one chunking only",
+            "use a document with a section, a span or a quote instead",
+        )  # fmt: skip
 
 
 def _check_target(
@@ -218,16 +219,6 @@ def _has_changed(subject: Subject, anchor: Anchor) -> bool:
     if known is None or not anchor.document_hash:
         return False
     return format_hash(anchor.document_hash) != known.content_hash
-
-
-def _report_chunks(subject: Subject, places: list[int]) -> Finding:
-    first = subject.benchmark.judgments[places[0]].target.chunk
-    return Finding(
-        _NAME, "warning", subject.where("judgments", places[0]),
-        f"{pluralize(len(places), 'judgment')} with chunk ids that name no document or section, "
-        f"such as {first!r}; they are valid for one chunking only",
-        "use a document with a section, a span or a quote instead",
-    )  # fmt: skip
 
 
 def check_labels(subject: Subject) -> Iterator[Finding]:

@@ -59,7 +59,9 @@ def find_similar(texts: Sequence[str], length: int, least: float) -> Iterator[Si
         if first != place:
             yield SimilarPair(place, first, 1.0)
             continue
-        rare = _select_rarest(found, shared, least)
+        # The rarest shared shingles, of which a similar text must have at least one.
+        few = found[: len(found) - math.ceil(least * len(found)) + 1]
+        rare = few[few >= shared].tolist()
         pairs = [_compare(place, other, sets) for other in _find_candidates(rare, holders)]
         best = max(pairs, key=lambda pair: pair.share, default=None)
         if best is not None and best.share >= least:
@@ -104,13 +106,6 @@ def _sort_by_rarity(sets: list[Shingles]) -> tuple[list[Shingles], int]:
     return [np.sort(one) for one in ranked], int((often == 1).sum())
 
 
-def _select_rarest(found: Shingles, shared: int, least: float) -> list[int]:
-    """Return the rarest shared shingles, of which a similar text must have at least one."""
-    count = len(found) - math.ceil(least * len(found)) + 1
-    few = found[:count]
-    return [int(one) for one in few[few >= shared]]
-
-
 def _find_candidates(rare: list[int], holders: dict[int, list[int]]) -> list[int]:
     """Return the texts that share the most rare shingles."""
     shared = Counter(one for shingle in rare for one in holders.get(shingle, [])[:_MOST_HOLDERS])
@@ -149,12 +144,11 @@ def check_documents(subject: Subject) -> Iterator[Finding]:
         yield Finding(
             "near-duplicate documents", "warning", subject.where("documents", place),
             f"document {one.id!r} is {describe_similarity(one.text, other.text, share)} "
-            f"{other.id!r}{subject.judged_places.describe_difference(*ends)}",
+            f"{other.id!r}{subject.describe_difference(*ends)}",
             "keep one or judge both, because a system that finds the other scores 0",
         )  # fmt: skip
 
 
-_NAME: Final = "near-duplicate sections"
 SIMILAR_SECTIONS: Final = 0.9
 _SECTION_SHINGLE: Final = 5  # words
 _FEWEST_WORDS: Final = 10  # shorter sections are headings and lines like "see also"
@@ -182,9 +176,10 @@ def check_sections(subject: Subject) -> Iterator[Finding]:
         roots = {first_of.get(piece.number, piece.number) for piece in (one, other)}
         if one.number != other.number and (len(roots) == 1 or (one.whole and other.whole)):
             continue  # reported by check_documents
-        apart = subject.judged_places.describe_difference(one.place, other.place)
+        apart = subject.describe_difference(one.place, other.place)
         yield Finding(
-            _NAME, "warning" if apart else "info", subject.where("documents", one.number),
+            "near-duplicate sections", "warning" if apart else "info",
+            subject.where("documents", one.number),
             f"section {one.name!r} is {describe_similarity(one.text, other.text, found.share)} "
             f"{other.name!r}{apart}",
             "judge both or keep one, because a system that finds the other scores 0" if apart
@@ -240,8 +235,7 @@ def longest_shared_run(words: Sequence[str], passage: str) -> tuple[str, ...]:
     ('the', 'port', 'of', 'the', 'server')
     """
     best: tuple[str, ...] = ()
-    length = _SHORTEST
-    start = 0
+    start, length = 0, _SHORTEST
     while start + length <= len(words):
         if f" {' '.join(words[start : start + length])} " in passage:
             best = tuple(words[start : start + length])

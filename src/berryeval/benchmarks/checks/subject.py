@@ -30,83 +30,17 @@ Place: TypeAlias = tuple[str, int, int]  # document, start, end
 _RULE: Final = CoverageRule()
 
 
-class JudgedPlaces:
-    """Spans of the relevant passages of every query, by judgments or labels."""
-
-    def __init__(self, subject: Subject) -> None:
-        self._subject = subject
-        self._found: dict[str, list[tuple[int, int, str]]] = defaultdict(list)
-        for query in subject.benchmark.queries:
-            for document, start, end in self._places(query):
-                self._found[document].append((start, end, query.id))
-
-    def describe_difference(self, one: Place, other: Place) -> str:
-        """Describe the queries for which only one of two places is relevant; empty if none.
-
-        The text continues a sentence: "; only the first is relevant to query 'q1'".
-        """
-        here, there = self._queries(one), self._queries(other)
-        apart = sorted(here ^ there)
-        if not apart:
-            return ""
-        owner = one if apart[0] in here else other
-        more = f" and {pluralize(len(apart) - 1, 'other query', 'other queries')}"
-        which = "the first" if owner is one else "the second"
-        return f"; only {which} is relevant to query {apart[0]!r}{more if len(apart) > 1 else ''}"
-
-    def _queries(self, place: Place) -> set[str]:
-        document, *span = place
-        return {
-            query
-            for start, end, query in self._found.get(document, ())
-            if _RULE.covers((span[0], span[1]), (start, end))
-        }
-
-    def _places(self, query: Query) -> Iterator[Place]:
-        judged = self._subject.judged.get(query.id)
-        if judged:
-            for one in judged:
-                if one.grade > 0:
-                    yield from self._places_of(one.target)
-            return
-        labels = self._subject.read_labels(query)
-        if isinstance(labels, Labels):
-            for label, grade in (labels.grades or {}).items():
-                span = labels.places.get(label)
-                if grade > 0 and span:
-                    yield span.document, span.start, span.end
-
-    def _places_of(self, anchor: Anchor) -> Iterator[Place]:
-        if anchor.chunk:
-            named = self._subject.find_named(anchor.chunk)
-            if named is not None:
-                yield from self._places_of(named)
-            return
-        found = self._subject.locate(anchor)
-        for span in found.spans:
-            yield span.document, span.start, span.end
-        known = self._subject.benchmark.document_of.get(anchor.document)
-        if known and found.is_document and found.lost is None:
-            yield known.id, 0, len(known.text)
-
-
 class Passage(NamedTuple):
-    """A judged passage: its grade, its name, and its texts, one per possible place.
-
-    There is no text if the passage is not in the corpus.
-    """
+    """A judged passage, with its possible places and their texts; none if it is not found."""
 
     grade: float
     name: str
+    places: tuple[Place, ...]
     texts: tuple[str, ...]
 
 
 class Subject:
-    """A benchmark under examination.
-
-    Attributes:
-        benchmark: The benchmark.
-    """
+    """A benchmark under examination."""
 
     def __init__(self, benchmark: Benchmark) -> None:
         self.benchmark = benchmark
@@ -134,20 +68,22 @@ class Subject:
         anchor = Anchor(document=document, section=(section,))
         return anchor if self.locate(anchor).lost is None else None
 
-    def passages(self, anchor: Anchor) -> list[str]:
-        """Return the texts of a target: those of its places, or of its whole document."""
+    def _places(self, anchor: Anchor) -> list[Place]:
+        """Return the places of a target, or its whole document."""
         if anchor.chunk:
             named = self.find_named(anchor.chunk)
-            return [] if named is None else self.passages(named)
+            return [] if named is None else self._places(named)
         found = self.locate(anchor)
-        texts = [self._text(span.document)[span.start : span.end] for span in found.spans]
-        if not texts and found.is_document and found.lost is None:
-            texts = [self._text(anchor.document)]
-        return [text for text in texts if text]
+        known = self.benchmark.document_of.get(anchor.document)
+        if not found.spans and known and found.is_document and found.lost is None:
+            return [(known.id, 0, len(known.text))]
+        return list(found.spans)
 
-    def _text(self, document: str) -> str:
-        known = self.benchmark.document_of.get(document)
-        return known.text if known else ""
+    def _passage(self, grade: float, name: str, places: Iterable[Place]) -> Passage:
+        known = self.benchmark.document_of
+        places = tuple(place for place in places if place[0] in known)
+        texts = (known[document].text[start:end] for document, start, end in places)
+        return Passage(grade, name, places, tuple(text for text in texts if text))
 
     @cached_property
     def judged(self) -> dict[str, list[Judgment]]:
@@ -158,9 +94,35 @@ class Subject:
         return dict(found)
 
     @cached_property
-    def judged_places(self) -> JudgedPlaces:
-        """Spans of the relevant passages."""
-        return JudgedPlaces(self)
+    def _relevant_spans(self) -> dict[str, list[tuple[int, int, str]]]:
+        """Start, end and query of the relevant passages, by document."""
+        found: dict[str, list[tuple[int, int, str]]] = defaultdict(list)
+        for query in self.benchmark.queries:
+            for passage in self.passages_for(query):
+                for document, start, end in passage.places if passage.grade > 0 else ():
+                    found[document].append((start, end, query.id))
+        return found
+
+    def _relevant_to(self, place: Place) -> set[str]:
+        document, *ends = place
+        return {
+            query
+            for start, end, query in self._relevant_spans.get(document, ())
+            if _RULE.covers((ends[0], ends[1]), (start, end))
+        }
+
+    def describe_difference(self, one: Place, other: Place) -> str:
+        """Describe the queries for which only one of two places is relevant; empty if none.
+
+        The text continues a sentence: "; only the first is relevant to query 'q1'".
+        """
+        here = self._relevant_to(one)
+        apart = sorted(here ^ self._relevant_to(other))
+        if not apart:
+            return ""
+        more = f" and {pluralize(len(apart) - 1, 'other query', 'other queries')}"
+        which = "the first" if apart[0] in here else "the second"
+        return f"; only {which} is relevant to query {apart[0]!r}{more if len(apart) > 1 else ''}"
 
     @cached_property
     def similar_documents(self) -> list[SimilarPair]:
@@ -204,14 +166,13 @@ class Subject:
         judged = self.judged.get(query.id)
         if judged:
             for one in judged:
-                yield Passage(one.grade, name_of(one.target), tuple(self.passages(one.target)))
+                yield self._passage(one.grade, name_of(one.target), self._places(one.target))
             return
         labels = self.read_labels(query)
         if isinstance(labels, Labels):
             for label, grade in (labels.grades or {}).items():
                 span = labels.places.get(label)
-                texts = [self._text(span.document)[span.start : span.end]] if span else []
-                yield Passage(grade, label, tuple(text for text in texts if text))
+                yield self._passage(grade, label, [span] if span else [])
 
     def where(self, kind: RecordKind, place: int) -> str:
         """Return the location of a record, or its id if the location is unknown."""
@@ -219,8 +180,7 @@ class Subject:
         if known:
             return known
         if kind == "judgments":
-            judgment = self.benchmark.judgments[place]
-            return f"judgment of query {judgment.query_id!r}"
+            return f"judgment of query {self.benchmark.judgments[place].query_id!r}"
         one = "document" if kind == "documents" else "query"
         return f"{one} {getattr(self.benchmark, kind)[place].id!r}"
 

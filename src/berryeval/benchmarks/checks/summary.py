@@ -41,32 +41,18 @@ class Spread:
 
 @dataclass(frozen=True)
 class Summary:
-    """A benchmark in numbers.
-
-    Attributes:
-        documents: Number of documents.
-        queries: Number of queries.
-        judgments: Number of judgments.
-        document_words: Words per document.
-        query_words: Words per query.
-        judged_per_query: Judgments above grade 0 per query.
-        categories: Number of queries by category.
-        difficulties: Number of queries by difficulty.
-        grades: Number of judgments by grade.
-        targets: Number of judgments by kind of target: document, section, span, quote or chunk.
-        content_hash: Hash of everything that can change a score.
-    """
+    """A benchmark in numbers."""
 
     documents: int
     queries: int
     judgments: int
     document_words: Spread
     query_words: Spread
-    judged_per_query: Spread
-    categories: dict[str, int]
-    difficulties: dict[str, int]
-    grades: dict[float, int]
-    targets: dict[str, int]
+    judged_per_query: Spread  # above grade 0
+    categories: dict[str, int]  # queries by category
+    difficulties: dict[str, int]  # queries by difficulty
+    grades: dict[float, int]  # judgments by grade
+    targets: dict[str, int]  # judgments by kind of target
     content_hash: str
 
     @classmethod
@@ -139,13 +125,12 @@ def build_example(benchmark: Benchmark, query_id: str = "") -> Example:
 def _select_query(subject: Subject, query_id: str) -> Query:
     benchmark = subject.benchmark
     if query_id:
-        known = benchmark.query_of
-        if query_id not in known:
-            near = nearest(query_id, known)
+        if query_id not in benchmark.query_of:
+            near = nearest(query_id, benchmark.query_of)
             hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
             msg = f"{benchmark.name} has no query {query_id!r}{hint}"
             raise DataError(msg)
-        return known[query_id]
+        return benchmark.query_of[query_id]
     relevant = (
         query
         for query in benchmark.queries

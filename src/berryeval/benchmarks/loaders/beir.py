@@ -1,8 +1,6 @@
 """BEIR: `corpus.jsonl`, `queries.jsonl` and `qrels/<split>.tsv`, compressed or not.
 
-Documents have `_id`, `title` and `text`, queries `_id` and `text`; `metadata` and other fields are
-kept. The judgments are those of one split, on whole documents; grades of 0 and below are kept. As
-in BEIR, only the queries judged in the split are loaded, with a remark that counts the others;
+As in BEIR, only the queries judged in the split are loaded, with a remark that counts the others;
 `queries="all"` loads all of them.
 """
 
@@ -13,21 +11,13 @@ from typing import TYPE_CHECKING
 
 from berryeval._internal.json import read_json_lines
 from berryeval._internal.validate import require_choice
-from berryeval.benchmarks.benchmark import ABOUT
-from berryeval.benchmarks.build import (
-    BenchmarkBuilder,
-    add_judgments,
-    read_metadata,
-    read_optional_text,
-)
-from berryeval.benchmarks.loaders.catalogue import Loader
+from berryeval.benchmarks.benchmark import ABOUT, Benchmark, BenchmarkBuilder
+from berryeval.benchmarks.build import add_judgments, read_metadata, read_optional_text
+from berryeval.benchmarks.loading import Loader, Source
 from berryeval.data import Document, Query, find_beir_qrels, read_table
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from berryeval.benchmarks.benchmark import Benchmark
-    from berryeval.benchmarks.loading import Source
 
 
 def load(source: Source, *, split: str | None = None, queries: str = "judged") -> Benchmark:
@@ -44,7 +34,16 @@ def load(source: Source, *, split: str | None = None, queries: str = "judged") -
     table = read_table(path, "qrels")
     add_judgments(builder, table)
     judged = set(table.queries)
-    _read_documents(source.file("corpus.jsonl"), builder)
+    corpus = source.file("corpus.jsonl")
+    for line, node in read_json_lines(corpus):
+        document = Document(
+            id=node["_id"].id(),
+            text=node["text"].text(),
+            title=read_optional_text(node, "title"),
+            metadata=read_metadata(node),
+            extra=node.besides("_id", "text", "title", "metadata"),
+        )
+        builder.add_document(document, os.fspath(corpus), line)
     asked = source.file("queries.jsonl")
     skipped = _read_queries(asked, builder, judged if queries == "judged" else None)
     if skipped:
@@ -55,19 +54,6 @@ def load(source: Source, *, split: str | None = None, queries: str = "judged") -
         count = f"{len(missing)} judged queries are" if len(missing) > 1 else "a judged query is"
         builder.add_remark(f"{path}: {count} not in queries.jsonl: {min(missing)!r}")
     return builder.build(metadata={"split": path.name.split(".")[0]})
-
-
-def _read_documents(path: Path, builder: BenchmarkBuilder) -> None:
-    file = os.fspath(path)
-    for line, node in read_json_lines(path):
-        document = Document(
-            id=node["_id"].id(),
-            text=node["text"].text(),
-            title=read_optional_text(node, "title"),
-            metadata=read_metadata(node),
-            extra=node.besides("_id", "text", "title", "metadata"),
-        )
-        builder.add_document(document, file, line)
 
 
 def _read_queries(path: Path, builder: BenchmarkBuilder, wanted: set[str] | None) -> int:

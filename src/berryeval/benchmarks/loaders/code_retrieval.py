@@ -1,10 +1,8 @@
 """Code retrieval: questions whose answers are lines of source files.
 
-JSON lines with `query` (or `text`), an optional `id`, and `ground_truth` (or `locations`):
-an array of files, each a path, or an object with `path` (or `file`, `filepath`) and optionally
-`start_line` and `end_line` (from 1, inclusive). The corpus is a folder of source files, whose ids
-are their paths below it. Files that are not text are skipped, with a remark. The locations go into
-the query's metadata, from which the pack `code-retrieval` derives relevance.
+A query has `ground_truth` (or `locations`): an array of files, each a path, or an object with
+`path` and optionally `start_line` and `end_line` (from 1, inclusive). Files that are not text are
+skipped, with a remark. The pack `code-retrieval` derives relevance from the locations.
 """
 
 from __future__ import annotations
@@ -13,11 +11,11 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from berryeval._internal.json import read_json_lines, read_text
-from berryeval.benchmarks.benchmark import ABOUT, read_about
-from berryeval.benchmarks.build import BenchmarkBuilder, read_metadata
+from berryeval._internal.json import Node, read_json_lines, read_text
+from berryeval.benchmarks.benchmark import ABOUT, Benchmark, BenchmarkBuilder, read_about
+from berryeval.benchmarks.build import read_id, read_metadata
 from berryeval.benchmarks.documents import find_files_below
-from berryeval.benchmarks.loaders.catalogue import Loader
+from berryeval.benchmarks.loading import Loader, Source
 from berryeval.data import Document, Query
 from berryeval.errors import DataError
 
@@ -25,9 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from berryeval._internal.files import PathLike
-    from berryeval._internal.json import Node
-    from berryeval.benchmarks.benchmark import Benchmark
-    from berryeval.benchmarks.loading import Source
 
 
 QUERIES: Final = "queries.jsonl"
@@ -53,7 +48,10 @@ def load(
     path = source.file(QUERIES) if source.is_folder else source.path
     folder = path.parent / FILES if files is None else Path(files)
     _add_files(builder, folder, tuple(suffixes or ()))
-    lengths = {document.id: _count_lines(document.text) for document in builder.documents}
+    lengths = {
+        document.id: document.text.count("\n") + (not document.text.endswith("\n"))
+        for document in builder.documents
+    }
     for line, node in read_json_lines(path):
         builder.add_query(_parse_query(builder, node, lengths), os.fspath(path), line)
     return builder.build(**{"pack": "code-retrieval", **read_about(source)})
@@ -70,12 +68,7 @@ def _add_files(builder: BenchmarkBuilder, folder: Path, suffixes: tuple[str, ...
         builder.add_document(Document(identity, text, source=identity), os.fspath(path))
 
 
-def _count_lines(text: str) -> int:
-    return text.count("\n") + (not text.endswith("\n"))
-
-
 def _parse_query(builder: BenchmarkBuilder, node: Node, lengths: dict[str, int]) -> Query:
-    given = node.get("id")
     locations = [_parse_location(item) for item in node.one_of(*_TRUTH).items()]
     for location in locations:
         lines = lengths.get(location["path"])
@@ -87,7 +80,7 @@ def _parse_query(builder: BenchmarkBuilder, node: Node, lengths: dict[str, int])
                 f"{location['start_line']} to {location['end_line']}"
             )
     return Query(
-        id=str(len(builder.queries) + 1) if given is None else given.id(),
+        id=read_id(node, str(len(builder.queries) + 1)),
         text=node.one_of(*_QUERY).text(),
         metadata={**read_metadata(node), "locations": locations},
         extra=node.besides("id", "metadata", *_QUERY, *_TRUTH),
@@ -114,13 +107,8 @@ def _parse_location(item: Node) -> dict[str, Any]:
 
 def _recognises(source: Source) -> bool:
     if source.is_folder:
-        corpus = source.has("corpus.jsonl") or source.has("documents.jsonl")
-        return (
-            source.has(QUERIES)
-            and source.has_folder(FILES)
-            and not corpus
-            and not source.has(ABOUT)
-        )
+        others = any(source.has(name) for name in ("corpus.jsonl", "documents.jsonl", ABOUT))
+        return source.has(QUERIES) and source.has_folder(FILES) and not others
     return source.suffix != ".json" and any(source.rows_have("query", truth) for truth in _TRUTH)
 
 

@@ -1,9 +1,7 @@
-"""DeepEval goldens: JSON, or JSON lines.
+"""DeepEval goldens: JSON, alone or under `goldens`, or JSON lines.
 
-An array of goldens, alone or under `goldens`, with names in either style (`expected_output`,
-`expectedOutput`): `input` is the query, `expected_output` the expected answer, `context` the
-relevant texts (grade 1), `source_file` their source. Other fields are kept as metadata.
-Conversational goldens have no query; they are skipped, with a remark.
+Names are in either style (`expected_output`, `expectedOutput`). Conversational goldens have no
+query; they are skipped, with a remark.
 """
 
 from __future__ import annotations
@@ -12,33 +10,30 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from berryeval._internal.json import Node, read_json_lines
-from berryeval.benchmarks.build import BenchmarkBuilder, add_contexts
+from berryeval.benchmarks.benchmark import Benchmark, BenchmarkBuilder
+from berryeval.benchmarks.build import add_contexts, read_items
 from berryeval.benchmarks.documents import read_corpus
-from berryeval.benchmarks.loaders.catalogue import Loader
+from berryeval.benchmarks.loading import Loader, Source
 from berryeval.data import Query
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from berryeval._internal.files import PathLike
-    from berryeval.benchmarks.benchmark import Benchmark
-    from berryeval.benchmarks.loading import Source
 
 
 _HUMP: Final = re.compile(r"(?<=[a-z0-9])([A-Z])")
 
 
 def load(source: Source, *, corpus: PathLike | None = None) -> Benchmark:
-    """Load the file.
-
-    Args:
-        source: The file.
-        corpus: File or folder with the documents that the contexts quote.
-    """
+    """Load the file; `corpus` is a file or folder with the documents that the contexts quote."""
     builder = BenchmarkBuilder(source)
     read_corpus(builder, corpus)
     for place, node in enumerate(_read_goldens(source)):
-        _add_golden(builder, _convert_names(node), str(place + 1), has_corpus=corpus is not None)
+        # names in snake case
+        fields = {_HUMP.sub(r"_\1", name).lower(): value for name, value in node.object().items()}
+        golden = Node(fields, node.source, node.path)
+        _add_golden(builder, golden, str(place + 1), has_corpus=corpus is not None)
     return builder.build()
 
 
@@ -48,18 +43,11 @@ def _read_goldens(source: Source) -> Iterable[Node]:
     return (source.json["goldens"] if source.json.has("goldens") else source.json).items()
 
 
-def _convert_names(node: Node) -> Node:
-    """Convert the names of a golden to snake case."""
-    fields = {_HUMP.sub(r"_\1", name).lower(): value for name, value in node.object().items()}
-    return Node(fields, node.source, node.path)
-
-
 def _add_golden(builder: BenchmarkBuilder, golden: Node, number: str, *, has_corpus: bool) -> None:
     if golden.get("scenario") is not None and golden.get("input") is None:
         builder.add_remark(f"{golden.where}: conversational golden, skipped")
         return
-    answer, context = golden.get("expected_output"), golden.get("context")
-    extra = golden.get("additional_metadata")
+    answer, extra = golden.get("expected_output"), golden.get("additional_metadata")
     metadata = golden.besides("input", "expected_output", "context", "additional_metadata")
     metadata = {name: value for name, value in metadata.items() if value is not None}
     if extra is not None:
@@ -67,8 +55,7 @@ def _add_golden(builder: BenchmarkBuilder, golden: Node, number: str, *, has_cor
     if answer is not None:
         metadata["expected_answer"] = answer.text()
     builder.add_query(Query(number, golden["input"].text(), metadata=metadata), golden.where)
-    texts = [] if context is None else context.items()
-    add_contexts(builder, number, texts, None, has_corpus=has_corpus)
+    add_contexts(builder, number, read_items(golden, "context"), None, has_corpus=has_corpus)
 
 
 def _recognises(source: Source) -> bool:

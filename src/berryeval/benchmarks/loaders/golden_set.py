@@ -1,29 +1,21 @@
 """Golden sets on the sections of a corpus: `golden-set.json` and a folder `corpus`.
 
-The file is an array of `{"query", "queryType", "judgments": [{"chunkId", "grade"}]}`. A chunk id
-such as "spring-boot/web/rest-controllers#creating-rest-controller" is a document, "#", and a
-section id; the judgment is on the section without its subsections, whatever the chunking. An id
-without "#" is a document. Queries are numbered from 001 unless they have an `id`. Pairs that are
-not listed are not relevant; `not-relevant.json`, an array of `{"query", "chunkIds"}`, lists those
-that were judged with grade 0.
+A chunk id such as "guide/web#set-up" is a document, "#" and a section id; the judgment is on the
+section without its subsections, whatever the chunking. An id without "#" is a document. Pairs that
+`not-relevant.json`, an array of `{"query", "chunkIds"}`, lists were judged with grade 0.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from berryeval._internal.json import Node, locate_errors, read_json_node
-from berryeval.benchmarks.benchmark import read_about
-from berryeval.benchmarks.build import BenchmarkBuilder, read_optional_text
+from berryeval.benchmarks.benchmark import Benchmark, BenchmarkBuilder, read_about
+from berryeval.benchmarks.build import read_id, read_optional_text
 from berryeval.benchmarks.documents import read_text_documents
-from berryeval.benchmarks.loaders.catalogue import Loader
+from berryeval.benchmarks.loading import Loader, Source
 from berryeval.data import Anchor, Judgment, Query
 from berryeval.errors import DataError
-
-if TYPE_CHECKING:
-    from berryeval.benchmarks.benchmark import Benchmark
-    from berryeval.benchmarks.loading import Source
-
 
 FILE: Final = "golden-set.json"
 REJECTED: Final = "not-relevant.json"
@@ -37,9 +29,9 @@ def load(source: Source) -> Benchmark:
         for document, path in read_text_documents(source.path / "corpus"):
             builder.add_document(document, path)
     node = read_json_node(source.file(FILE)) if source.is_folder else source.json
-    for place, entry in enumerate(node.items()):
-        _add_query(builder, entry, f"{place + 1:03d}")
-    if source.is_folder and source.has(REJECTED):
+    for place, entry in enumerate(node.items(), start=1):
+        _add_query(builder, entry, f"{place:03d}")
+    if source.has(REJECTED):
         _add_rejected(builder, read_json_node(source.file(REJECTED)))
     return builder.build(**about)
 
@@ -65,30 +57,25 @@ def _parse_target(chunk: str) -> Anchor:
 
 
 def _add_query(builder: BenchmarkBuilder, entry: Node, number: str) -> None:
-    given = entry.get("id")
     query = Query(
-        id=number if given is None else given.id(),
+        id=read_id(entry, number),
         text=entry["query"].text(),
         category=read_optional_text(entry, "queryType"),
         extra=entry.besides("id", "query", "queryType", "judgments"),
     )
     builder.add_query(query, entry.where)
     for judged in entry["judgments"].items():
-        builder.add_judgment(_parse_judgment(query.id, judged), judged.where)
-
-
-def _parse_judgment(query: str, judged: Node) -> Judgment:
-    chunk = judged["chunkId"].id()
-    with locate_errors(judged.where):
-        target = _parse_target(chunk)
-    extra = {"chunk_id": chunk, **judged.besides("chunkId", "grade", "note")}
-    return Judgment(
-        query_id=query,
-        target=target,
-        grade=judged["grade"].number(),
-        note=read_optional_text(judged, "note"),
-        extra=extra,
-    )
+        chunk = judged["chunkId"].id()
+        with locate_errors(judged.where):
+            target = _parse_target(chunk)
+        judgment = Judgment(
+            query_id=query.id,
+            target=target,
+            grade=judged["grade"].number(),
+            note=read_optional_text(judged, "note"),
+            extra={"chunk_id": chunk, **judged.besides("chunkId", "grade", "note")},
+        )
+        builder.add_judgment(judgment, judged.where)
 
 
 LOADER = Loader(

@@ -1,10 +1,5 @@
 """LoCoMo: long conversations with questions about them (`locomo10.json`).
 
-An array of samples with `sample_id`, `conversation` (`session_<n>`, an array of turns with
-`speaker`, `dia_id` and `text`, and `session_<n>_date_time`) and `qa` (`question`, `answer`,
-`evidence`, `category`, and `adversarial_answer` in category 5). Summaries, observations and events
-are ignored.
-
 A document is a turn, or a session with the spans of its turns in `metadata["turns"]`. The
 `evidence` stays unchanged in the query's metadata, from which the pack `locomo` derives relevance.
 The published file has oddities, which become remarks: several ids in one string, "D:11:26",
@@ -17,8 +12,9 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from berryeval._internal.validate import require, require_choice
-from berryeval.benchmarks.build import BenchmarkBuilder, join_turns, read_optional_text
-from berryeval.benchmarks.loaders.catalogue import Loader
+from berryeval.benchmarks.benchmark import Benchmark, BenchmarkBuilder
+from berryeval.benchmarks.build import join_turns, read_items, read_optional_text
+from berryeval.benchmarks.loading import Loader, Source
 from berryeval.data import Document, Query
 from berryeval.errors import DataError
 
@@ -26,8 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from berryeval._internal.json import Node
-    from berryeval.benchmarks.benchmark import Benchmark
-    from berryeval.benchmarks.loading import Source
 
 
 CATEGORIES: Final = {
@@ -51,7 +45,10 @@ def load(
             4 single-hop, 5 adversarial); all by default.
     """
     require_choice("granularity", granularity, ("turn", "session"))
-    _check_categories(categories)
+    if categories is not None:
+        listed = isinstance(categories, list | tuple | set | frozenset | range)
+        ok = listed and set(categories) <= set(CATEGORIES)
+        require(ok, "categories", "numbers from 1 to 5, such as [1, 4]", categories)
     builder = BenchmarkBuilder(source)
     node = source.json
     for sample in [node] if isinstance(node.value, dict) else node.items():
@@ -62,13 +59,6 @@ def load(
                 query = _build_query(builder, entry, f"{identity}/q{place}", identity, turns)
                 builder.add_query(query, entry.where)
     return builder.build(pack="locomo", metadata={"granularity": granularity})
-
-
-def _check_categories(categories: Collection[int] | None) -> None:
-    if categories is not None:
-        listed = isinstance(categories, list | tuple | set | frozenset | range)
-        ok = listed and set(categories) <= set(CATEGORIES)
-        require(ok, "categories", "numbers from 1 to 5, such as [1, 4]", categories)
 
 
 def _add_conversation(
@@ -112,16 +102,10 @@ def _add_session(
     builder: BenchmarkBuilder, session: Node, name: str, about: dict[str, Any]
 ) -> None:
     text, places = join_turns(map(_format_turn, session.items()))
-    turns = [
-        {"id": turn["dia_id"].id(), **place}
-        for turn, place in zip(session.items(), places, strict=True)
-    ]
-    document = Document(
-        id=f"{about['conversation']}/{name}",
-        text=text,
-        title=about["date"],
-        metadata={**about, "turns": turns},
-    )
+    pairs = zip(session.items(), places, strict=True)
+    metadata = {**about, "turns": [{"id": turn["dia_id"].id(), **place} for turn, place in pairs]}
+    identity = f"{about['conversation']}/{name}"
+    document = Document(identity, text, title=about["date"], metadata=metadata)
     builder.add_document(document, session.where)
 
 
@@ -145,8 +129,7 @@ def _build_query(
         "evidence": _read_evidence(builder, entry, turns),
     }
     for name in ("answer", "adversarial_answer"):
-        found = entry.get(name)
-        if found is not None:
+        if (found := entry.get(name)) is not None:
             metadata[name] = found.plain()
     if "answer" not in metadata and number != ADVERSARIAL:
         builder.add_remark(f"{entry.where}: has no answer")
@@ -161,8 +144,7 @@ def _build_query(
 
 def _read_evidence(builder: BenchmarkBuilder, entry: Node, turns: set[str]) -> list[str]:
     """Return the evidence unchanged; add a remark for each entry that is not a turn id."""
-    found = entry.get("evidence")
-    items = [] if found is None else found.items()
+    items = read_items(entry, "evidence")
     for item in items:
         if item.text() not in turns:
             builder.add_remark(f"{item.where}: {item.value!r:.80} is not a turn id")

@@ -1,10 +1,5 @@
 """LongMemEval: questions about long chat histories (`longmemeval_s.json` and its siblings).
 
-An array of instances with `question_id`, `question_type`, `question`, `answer`, `question_date`,
-`haystack_session_ids`, `haystack_dates`, `haystack_sessions` (turns with `role`, `content`, and
-`has_answer` in evidence) and `answer_session_ids`. Questions whose id ends in `_abs` have no answer
-in the history.
-
 A document is a session, with the spans of its turns in `metadata["turns"]`, or a turn. Histories
 share sessions: each is in the corpus once, and `metadata["haystack"]` of a query lists its own
 documents. A session id that recurs with a different text gets the question id as a prefix. The
@@ -16,15 +11,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from berryeval._internal.validate import require_choice
-from berryeval.benchmarks.build import BenchmarkBuilder, join_turns, read_optional_text
-from berryeval.benchmarks.loaders.catalogue import Loader
+from berryeval.benchmarks.benchmark import Benchmark, BenchmarkBuilder
+from berryeval.benchmarks.build import join_turns, read_items, read_optional_text
+from berryeval.benchmarks.loading import Loader, Source
 from berryeval.data import Document, Query
 from berryeval.errors import DataError
 
 if TYPE_CHECKING:
     from berryeval._internal.json import Node
-    from berryeval.benchmarks.benchmark import Benchmark
-    from berryeval.benchmarks.loading import Source
 
 
 ABSTENTION: Final = "_abs"
@@ -59,7 +53,9 @@ class _Corpus:
 
     def add(self, name: str, session: Node, question: str) -> list[Document]:
         """Return the documents of a session, and add them unless they are known."""
-        text, places = join_turns(map(_format_turn, session.items()))
+        text, places = join_turns(
+            f"{turn['role'].text()}: {turn['content'].text()}" for turn in session.items()
+        )
         known = self._known.get(name)
         if known is not None and known[0] != text:
             first, name = name, f"{question}/{name}"
@@ -78,30 +74,21 @@ class _Corpus:
     def _documents(
         self, name: str, session: Node, text: str, places: list[dict[str, int]]
     ) -> list[Document]:
-        turns = []
+        turns: list[dict[str, Any]] = []
         for number, (turn, place) in enumerate(zip(session.items(), places, strict=True), start=1):
             label = {"id": f"{name.rpartition('/')[2]}_{number}", "role": turn["role"].text()}
             turns.append({**label, **place, "has_answer": _has_answer(turn)})
         if self.granularity == "session":
             return [Document(name, text, metadata={"turns": turns})]
-        return [_build_turn(name, number, text, turn) for number, turn in enumerate(turns, 1)]
-
-
-def _build_turn(session: str, number: int, text: str, turn: dict[str, Any]) -> Document:
-    return Document(
-        id=f"{session}_{number}",
-        text=text[turn["start"] : turn["end"]],
-        metadata={
-            "session_id": session,
-            "turn_id": turn["id"],
-            "role": turn["role"],
-            "has_answer": turn["has_answer"],
-        },
-    )
-
-
-def _format_turn(turn: Node) -> str:
-    return f"{turn['role'].text()}: {turn['content'].text()}"
+        return [
+            Document(
+                f"{name}_{number}",
+                text[turn["start"] : turn["end"]],
+                metadata={"session_id": name, "turn_id": turn["id"]}
+                | {key: turn[key] for key in ("role", "has_answer")},
+            )
+            for number, turn in enumerate(turns, start=1)
+        ]
 
 
 def _has_answer(turn: Node) -> bool:
@@ -121,7 +108,6 @@ def _mark_answers(documents: list[Document], session: Node) -> None:
 
 def _add_question(builder: BenchmarkBuilder, corpus: _Corpus, entry: Node) -> None:
     identity = entry["question_id"].id()
-    dates = entry.get("haystack_dates")
     labels = [label.id() for label in entry["answer_session_ids"].items()]
     names, haystack = _add_haystack(corpus, entry, identity)
     if identity.endswith(ABSTENTION):
@@ -137,7 +123,7 @@ def _add_question(builder: BenchmarkBuilder, corpus: _Corpus, entry: Node) -> No
         "answer_session_ids": labels,
         "haystack": haystack,
         "haystack_session_ids": names,
-        "haystack_dates": [] if dates is None else dates.texts(),
+        "haystack_dates": [date.text() for date in read_items(entry, "haystack_dates")],
     }
     if corpus.granularity == "turn":
         metadata["answer_corpus_ids"] = labels_of_turns
@@ -171,12 +157,13 @@ def _add_haystack(corpus: _Corpus, entry: Node, question: str) -> tuple[list[str
 
 def _find_answering_turns(entry: Node, names: list[str], labels: list[str]) -> list[str]:
     """Return the ids of the turns with the answer in the answer sessions."""
-    found: dict[str, None] = {}
-    for name, session in zip(names, entry["haystack_sessions"].items(), strict=True):
-        for number, turn in enumerate(session.items(), start=1):
-            if name in labels and _has_answer(turn):
-                found[f"{name}_{number}"] = None
-    return list(found)
+    found = (
+        f"{name}_{number}"
+        for name, session in zip(names, entry["haystack_sessions"].items(), strict=True)
+        for number, turn in enumerate(session.items(), start=1)
+        if name in labels and _has_answer(turn)
+    )
+    return list(dict.fromkeys(found))
 
 
 LOADER = Loader(

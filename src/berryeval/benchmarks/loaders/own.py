@@ -1,30 +1,23 @@
-"""BerryEval's own formats: a folder with a file per kind of record, or one file of JSON lines.
-
-In a folder, `benchmark.json` describes the benchmark (name, version, description, pack, thresholds,
-metadata); `queries.jsonl` and `judgments.jsonl` have a record per line; the corpus is
-`documents.jsonl` or a folder `documents` of Markdown and text files. Unknown fields are kept. A
-file starts with a line of metadata.
-"""
+"""BerryEval's own formats: a folder with a file per kind of record, or one file of JSON lines."""
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from berryeval._internal.json import Node, read_json_lines
-from berryeval.benchmarks.benchmark import ABOUT, read_about, read_about_node
-from berryeval.benchmarks.build import BenchmarkBuilder, read_metadata
+from berryeval.benchmarks.benchmark import (
+    ABOUT,
+    Benchmark,
+    BenchmarkBuilder,
+    read_about,
+    read_about_node,
+)
+from berryeval.benchmarks.build import read_id, read_metadata, read_optional_text
 from berryeval.benchmarks.documents import read_text_documents
-from berryeval.benchmarks.loaders.catalogue import Loader
-from berryeval.benchmarks.loading import JSON_LINES
+from berryeval.benchmarks.loading import JSON_LINES, Loader, Source
 from berryeval.data import Anchor, Document, Judgment, Query
 from berryeval.errors import DataError
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from berryeval.benchmarks.benchmark import Benchmark
-    from berryeval.benchmarks.loading import Source
 
 
 def load(source: Source) -> Benchmark:
@@ -52,13 +45,9 @@ def read_documents(source: Source, builder: BenchmarkBuilder) -> None:
         for document, path in read_text_documents(source.path / "documents"):
             builder.add_document(document, path)
         return
-    _read_records(source.file("documents.jsonl"), builder)
-
-
-def _read_records(path: Path, builder: BenchmarkBuilder) -> None:
-    file = os.fspath(path)
-    for line, node in read_json_lines(path):
-        builder.add_document(node.record(Document), file, line)
+    file = source.file("documents.jsonl")
+    for line, node in read_json_lines(file):
+        builder.add_document(node.record(Document), os.fspath(file), line)
 
 
 LOADER = Loader(
@@ -70,7 +59,6 @@ LOADER = Loader(
 
 
 TYPE: Final = "_type"
-_KINDS: Final = ("document", "query", "judgment", "record")
 
 
 def load_jsonl(source: Source) -> Benchmark:
@@ -78,31 +66,16 @@ def load_jsonl(source: Source) -> Benchmark:
     builder = BenchmarkBuilder(source)
     about: dict[str, Any] | None = None
     for line, node in read_json_lines(source.path):
-        if about is None:
-            about = _read_about(node)
+        content = Node(node.besides(TYPE), node.source, node.path)
+        if about is not None:
+            kind = read_optional_text(node, TYPE, default="record")
+            _add_line(builder, content, kind, (source.name, line))
+        elif node.object().get(TYPE) == "metadata":
+            about = read_about_node(content)
         else:
-            _add_line(builder, _strip_type(node), _read_kind(node), (source.name, line))
+            msg = f'{node.where}: expected "{TYPE}": "metadata" in the first line'
+            raise DataError(msg)
     return builder.build(**(about or {}))
-
-
-def _read_about(node: Node) -> dict[str, Any]:
-    if node.object().get(TYPE) != "metadata":
-        msg = f'{node.where}: expected "{TYPE}": "metadata" in the first line'
-        raise DataError(msg)
-    return read_about_node(_strip_type(node))
-
-
-def _read_kind(node: Node) -> str:
-    found = node.get(TYPE)
-    kind = "record" if found is None else found.text()
-    if kind not in _KINDS:
-        msg = f"{node.where}: {TYPE}: expected {', '.join(_KINDS)}, found {kind!r:.80}"
-        raise DataError(msg)
-    return kind
-
-
-def _strip_type(node: Node) -> Node:
-    return Node(node.besides(TYPE), node.source, node.path)
 
 
 def _add_line(builder: BenchmarkBuilder, node: Node, kind: str, place: tuple[str, int]) -> None:
@@ -112,21 +85,24 @@ def _add_line(builder: BenchmarkBuilder, node: Node, kind: str, place: tuple[str
         builder.add_query(node.record(Query), *place)
     elif kind == "judgment":
         builder.add_judgment(node.record(Judgment), *place)
-    else:
+    elif kind == "record":
         _add_record(builder, node, place)
+    else:
+        kinds = "document, query, judgment, record"
+        msg = f"{node.where}: {TYPE}: expected {kinds}, found {kind!r:.80}"
+        raise DataError(msg)
 
 
 def _add_record(builder: BenchmarkBuilder, node: Node, place: tuple[str, int]) -> None:
-    given, text = node.get("id"), node.get("chunk_text")
-    identity = str(len(builder.queries) + 1) if given is None else given.id()
+    text = node.get("chunk_text")
+    identity = read_id(node, str(len(builder.queries) + 1))
     chunks = [chunk.id() for chunk in node["relevant_chunk_ids"].items()]
     kept = read_metadata(node)
     one = text is not None and len(chunks) == 1
-    if text is not None:
-        if one:
-            builder.add_document_once(Document(chunks[0], text.text()), *place)
-        else:
-            kept = {**kept, "chunk_text": text.text()}
+    if text is not None and one:
+        builder.add_document_once(Document(chunks[0], text.text()), *place)
+    elif text is not None:
+        kept = {**kept, "chunk_text": text.text()}
     extra = node.besides("id", "query", "relevant_chunk_ids", "chunk_text", "metadata")
     builder.add_query(Query(identity, node["query"].text(), metadata=kept, extra=extra), *place)
     for chunk in dict.fromkeys(chunks):

@@ -15,10 +15,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from berryeval._internal.json import Node, parse_json
-from berryeval.benchmarks.build import RatingsBuilder, mean, read_optional_text
+from berryeval.benchmarks.benchmark import Benchmark, RatingsBuilder
+from berryeval.benchmarks.build import mean, read_items, read_optional_text
 from berryeval.benchmarks.documents import read_corpus
-from berryeval.benchmarks.loaders.catalogue import Loader
-from berryeval.benchmarks.loading import TABLES
+from berryeval.benchmarks.loading import TABLES, Loader, Source
 from berryeval.data import Document, read_rows
 from berryeval.errors import DataError
 
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from berryeval._internal.files import PathLike
-    from berryeval.benchmarks.benchmark import Benchmark
-    from berryeval.benchmarks.loading import Source
 
 
 _START: Final = ["query", "docid"]
@@ -35,12 +33,7 @@ _TEXT: Final = ("query_text", "query")
 
 
 def load(source: Source, *, corpus: PathLike | None = None) -> Benchmark:
-    """Load the file.
-
-    Args:
-        source: The file.
-        corpus: File or folder with the documents.
-    """
+    """Load the file; `corpus` is a file or folder with the documents."""
     builder = RatingsBuilder(source)
     read_corpus(builder, corpus)
     if source.suffix in TABLES:
@@ -88,30 +81,25 @@ def _add_query(builder: RatingsBuilder, node: Node) -> None:
 
 def _read_ratings(node: Node | None) -> Iterator[tuple[str, Node]]:
     """Yield the documents with their ratings, from an object or an array."""
-    if node is None:
-        return
-    if isinstance(node.value, dict):
+    if node is not None and isinstance(node.value, dict):
         yield from node.fields()
-        return
-    for item in node.items():
-        yield item["doc_id"].id(), item["rating"]
+    elif node is not None:
+        yield from ((item["doc_id"].id(), item["rating"]) for item in node.items())
 
 
 def _add_pair(builder: RatingsBuilder, pair: Node) -> None:
     text, document = pair["query_text"].id(), pair["doc_id"].id()
     builder.add_query_once(text, text, pair.where)
-    shown, judgements = pair.get("document_fields"), pair.get("judgements")
-    if shown is not None:
+    if (shown := pair.get("document_fields")) is not None:
         builder.add_document_once(Document(document, "\n".join(_read_fields(shown))), shown.where)
     given: dict[str, Any] = {}
-    for place, judged in enumerate([] if judgements is None else judgements.items()):
+    for place, judged in enumerate(read_items(pair, "judgements"), start=1):
         rating, judge = judged.get("rating"), judged.get("user_email")
         if rating is not None:
-            given[str(place + 1) if judge is None else judge.text()] = rating.number()
+            given[str(place) if judge is None else judge.text()] = rating.number()
     if given:
-        builder.add_rating(
-            text, document, mean(given.values()), pair.where, extra={"ratings": given}
-        )
+        grade = mean(given.values())
+        builder.add_rating(text, document, grade, pair.where, extra={"ratings": given})
 
 
 def _read_fields(shown: Node) -> Iterator[str]:

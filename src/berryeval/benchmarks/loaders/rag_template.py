@@ -1,25 +1,18 @@
 """Questions with expected answers and contexts: `questions.json`.
 
-An array of `{"id", "question", "expected_answer", "contexts"}`, alone or under `questions`. A
-context is a text, or an object with `id`, `text` (or `content`) and `title`; all contexts together
-are the corpus. There are no judgments: a chunk is relevant if it overlaps with the answer.
+All contexts together are the corpus. There are no judgments: a chunk is relevant if it overlaps
+with the answer.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from berryeval._internal.json import read_json_node
-from berryeval.benchmarks.benchmark import read_about
-from berryeval.benchmarks.build import BenchmarkBuilder, read_context, read_metadata
-from berryeval.benchmarks.loaders.catalogue import Loader
+from berryeval._internal.json import Node, read_json_node
+from berryeval.benchmarks.benchmark import Benchmark, BenchmarkBuilder, read_about
+from berryeval.benchmarks.build import read_context, read_id, read_metadata, read_texts
+from berryeval.benchmarks.loading import Loader, Source
 from berryeval.data import Query
-
-if TYPE_CHECKING:
-    from berryeval._internal.json import Node
-    from berryeval.benchmarks.benchmark import Benchmark
-    from berryeval.benchmarks.loading import Source
-
 
 FILE: Final = "questions.json"
 _QUESTION: Final = ("question", "query")
@@ -35,19 +28,14 @@ def load(source: Source) -> Benchmark:
     about = read_about(source)
     if node.has("questions"):
         node = node["questions"]
-    for place, entry in enumerate(node.items()):
-        _add_query(builder, entry, str(place + 1))
+    for number, entry in enumerate(node.items(), start=1):
+        _add_query(builder, entry, str(number))
     return builder.build(**about)
 
 
 def _add_query(builder: BenchmarkBuilder, entry: Node, number: str) -> None:
-    given = entry.get("id")
     kept: dict[str, Any] = dict(read_metadata(entry))
-    words = {
-        name: found.text()
-        for name in ("category", "difficulty", "description")
-        if (found := entry.get(name)) is not None
-    }
+    words: dict[str, Any] = dict(read_texts(entry, "category", "difficulty", "description"))
     for name in ("category", "difficulty"):
         if name not in words and isinstance(kept.get(name), str):
             words[name] = kept.pop(name)
@@ -58,7 +46,7 @@ def _add_query(builder: BenchmarkBuilder, entry: Node, number: str) -> None:
         contexts.append(document.id)
     kept |= {"expected_answer": entry.one_of(*_ANSWER).text(), "contexts": contexts}
     query = Query(
-        id=number if given is None else given.id(),
+        id=read_id(entry, number),
         text=entry.one_of(*_QUESTION).text(),
         **words,
         metadata=kept,

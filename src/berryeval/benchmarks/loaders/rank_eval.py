@@ -1,18 +1,16 @@
 """Elasticsearch and OpenSearch: the body of a `_rank_eval` request.
 
-`requests`, each with an `id`, `ratings` (`{"_index", "_id", "rating"}`) and a `request`, or a
-`template_id` with `params`. The text of a query is the only string in its request or params
-(`query_string` and `query` first); if there are several, the id is the text. The request stays in
-the metadata. A document id is its `_id`, or `_index/_id` if the ratings name several indices.
+The text of a query is the only string in its request or params (`query_string` and `query` first);
+if there are several, the id is the text. The request stays in the metadata.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from berryeval.benchmarks.build import RatingsBuilder
+from berryeval.benchmarks.benchmark import Benchmark, RatingsBuilder
 from berryeval.benchmarks.documents import read_corpus
-from berryeval.benchmarks.loaders.catalogue import Loader
+from berryeval.benchmarks.loading import Loader, Source
 from berryeval.data import Query
 
 if TYPE_CHECKING:
@@ -20,20 +18,13 @@ if TYPE_CHECKING:
 
     from berryeval._internal.files import PathLike
     from berryeval._internal.json import Node
-    from berryeval.benchmarks.benchmark import Benchmark
-    from berryeval.benchmarks.loading import Source
 
 
 _WORDS: Final = ("query_string", "query", "q", "text")
 
 
 def load(source: Source, *, corpus: PathLike | None = None) -> Benchmark:
-    """Load the file.
-
-    Args:
-        source: The file.
-        corpus: File or folder with the documents.
-    """
+    """Load the file; `corpus` is a file or folder with the documents."""
     builder = RatingsBuilder(source)
     read_corpus(builder, corpus)
     requests = source.json["requests"].items()

@@ -12,9 +12,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from berryeval._internal.json import Node
-from berryeval.benchmarks.build import BenchmarkBuilder
+from berryeval.benchmarks.benchmark import Benchmark, BenchmarkBuilder
+from berryeval.benchmarks.build import read_optional_text
 from berryeval.benchmarks.documents import read_corpus
-from berryeval.benchmarks.loaders.catalogue import Loader
+from berryeval.benchmarks.loading import Loader, Source
 from berryeval.data import Anchor, Judgment, Query
 from berryeval.errors import DataError
 
@@ -22,22 +23,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from berryeval._internal.files import PathLike
-    from berryeval.benchmarks.benchmark import Benchmark
-    from berryeval.benchmarks.loading import Source
 
 
 def load(source: Source, *, corpus: PathLike | None = None) -> Benchmark:
-    """Load the file.
-
-    Args:
-        source: The file.
-        corpus: File or folder with the documents.
-    """
+    """Load the file; `corpus` is a file or folder with the documents."""
     builder = BenchmarkBuilder(source)
     read_corpus(builder, corpus)
     node = source.json
-    placeholder = node.get("query_placeholder")
-    name = "$query" if placeholder is None else placeholder.text()
+    name = read_optional_text(node, "query_placeholder", default="$query")
     for group, about in _read_groups(node):
         for query in group["queries"].items():
             _add_query(builder, query, group, name, about)
@@ -99,11 +92,7 @@ def _read_relevant(node: Node) -> Iterator[tuple[str, float, str]]:
                 yield document.id(), gain, document.where
         else:
             gain = _parse_gain(value["gain"] if isinstance(value.value, dict) else value)
-            yield _parse_document_id(name, value), gain, value.where
-
-
-def _parse_document_id(name: str, value: Node) -> str:
-    return Node(name, value.source, value.path).id()
+            yield Node(name, value.source, value.path).id(), gain, value.where
 
 
 def _parse_gain(node: Node) -> float:

@@ -1,10 +1,8 @@
 """CSV and TSV: a row per judgment, with columns for the query, the document and the grade.
 
-Columns are recognized by the same names as those of frames ("query_id", "doc_id", "grade" and many
-others), or named by the options `query`, `document` and `grade`. The text of a query is in a column
-`query_text` or `question`, or the one named by `text`; otherwise the id is the text. A further
-column, such as `category` or `difficulty`, belongs to the query if all rows of each query agree,
-and to the judgments otherwise.
+Columns have the same names as those of frames. The text of a query is in a column `query_text` or
+`question`, or the one named by `text`; otherwise the id is the text. A further column belongs to
+the query if all rows of each query agree, and to the judgments otherwise.
 """
 
 from __future__ import annotations
@@ -12,9 +10,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from berryeval.benchmarks.build import RatingsBuilder
+from berryeval.benchmarks.benchmark import Benchmark, RatingsBuilder
 from berryeval.benchmarks.documents import read_corpus
-from berryeval.benchmarks.loaders.catalogue import Loader
+from berryeval.benchmarks.loading import Loader, Source
 from berryeval.data import choose_columns, read_rows
 from berryeval.errors import DataError
 
@@ -22,8 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from berryeval._internal.files import PathLike
-    from berryeval.benchmarks.benchmark import Benchmark
-    from berryeval.benchmarks.loading import Source
     from berryeval.data import Judgment, Query
 
 

@@ -1,11 +1,8 @@
 """Queries and judgments on the sections of documents, in two JSON files beside the documents.
 
-`test-queries.json` is an array of `{"id", "query", "category", "difficulty", "description"}`. In
-`relevance-judgments.json` the array `judgments` has, for each `query_id`, the judgments under
-`relevant` (`{"document", "section", "grade", "note", "chunk_id"}`), the `primary` section, and
-`relevant_chunk_ids`, the highest grade first. `test-documents` has the documents. A judgment is on
-its section, whatever the chunking. Chunk ids are derived from names and must agree if given;
-`python -m berryeval.benchmarks.loaders.technical_docs FOLDER` writes them.
+In `relevance-judgments.json` the array `judgments` has, for each `query_id`, the judgments under
+`relevant`, the `primary` section, and `relevant_chunk_ids`, the highest grade first. Chunk ids are
+derived from names and must agree if given; running this module with a FOLDER writes them.
 """
 
 from __future__ import annotations
@@ -17,17 +14,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 from berryeval._internal.files import replace_file
 from berryeval._internal.json import Node, locate_errors, read_json_node
-from berryeval.benchmarks.benchmark import read_about
-from berryeval.benchmarks.build import BenchmarkBuilder, read_optional_text
+from berryeval.benchmarks.benchmark import Benchmark, BenchmarkBuilder, read_about
+from berryeval.benchmarks.build import read_optional_text, read_texts
 from berryeval.benchmarks.documents import read_text_documents
-from berryeval.benchmarks.loaders.catalogue import Loader
-from berryeval.benchmarks.loading import Source
+from berryeval.benchmarks.loading import Loader, Source
 from berryeval.data import Anchor, Judgment, Query
 from berryeval.errors import BerryEvalError, DataError
 
 if TYPE_CHECKING:
     from berryeval._internal.files import PathLike
-    from berryeval.benchmarks.benchmark import Benchmark
 
 
 QUERIES: Final = "test-queries.json"
@@ -54,16 +49,12 @@ def load(source: Source) -> Benchmark:
 
 
 def _parse_query(entry: Node) -> Query:
-    fields: dict[str, Any] = {
-        name: found.text()
-        for name in ("category", "difficulty", "description")
-        if (found := entry.get(name)) is not None
-    }
+    names = ("category", "difficulty", "description")
     return Query(
         id=entry["id"].id(),
         text=entry["query"].text(),
-        **fields,
-        extra=entry.besides("id", "query", "category", "difficulty", "description"),
+        **read_texts(entry, *names),  # type: ignore[arg-type]
+        extra=entry.besides("id", "query", *names),
     )
 
 
@@ -162,12 +153,8 @@ def _read_judged(node: Node) -> list[Node]:
 
 def _rank_chunks(entries: list[Node]) -> list[str]:
     """Return the relevant chunk ids of a query, highest grade first."""
-    relevant = [
-        (entry["grade"].number(), entry["chunk_id"].text())
-        for entry in entries
-        if entry["grade"].number() > 0
-    ]
-    return [chunk for _, chunk in sorted(relevant, key=lambda pair: -pair[0])]
+    ranked = sorted(entries, key=lambda entry: -entry["grade"].number())
+    return [entry["chunk_id"].text() for entry in ranked if entry["grade"].number() > 0]
 
 
 def _format_json(value: Any, indent: str = "") -> str:

@@ -1,9 +1,7 @@
-"""TREC: topics, qrels and, optionally, the collection.
+"""TREC: topics (`<top>` elements, XML, or tab-separated lines), qrels and perhaps a collection.
 
-Topics may have any of the three classic forms: `<top>` elements, XML, or tab-separated lines. The
-text of a query is the `title` (or `query`) of its topic, or the fields named by `field`, such as
-"title+description"; the description becomes the query's description and other fields are kept.
-Numbers such as 051 match 51 if the qrels use it. Judgments are on whole documents.
+The text of a query is the `title` (or `query`) of its topic, or the fields named by `field`, such
+as "title+description". Numbers such as 051 match 51 if the qrels use it.
 """
 
 from __future__ import annotations
@@ -16,9 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from berryeval._internal.json import read_text
-from berryeval.benchmarks.build import BenchmarkBuilder, add_judgments
+from berryeval.benchmarks.benchmark import Benchmark, BenchmarkBuilder
+from berryeval.benchmarks.build import add_judgments
 from berryeval.benchmarks.documents import read_corpus
-from berryeval.benchmarks.loaders.catalogue import Loader
+from berryeval.benchmarks.loading import Loader, Source
 from berryeval.data import Query, read_table
 from berryeval.errors import ConfigurationError, DataError
 
@@ -26,8 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from berryeval._internal.files import PathLike
-    from berryeval.benchmarks.benchmark import Benchmark
-    from berryeval.benchmarks.loading import Source
 
 
 _TOP: Final = re.compile(r"<top>(.*?)(</top>|(?=<top>)|\Z)", re.IGNORECASE | re.DOTALL)
@@ -60,10 +57,9 @@ class Topic:
 
 def read_topics(text: str, source: str) -> Iterator[Topic]:
     """Read the topics of a file in any of the three forms."""
-    if re.search(r"<top>", text, re.IGNORECASE):
-        return _read_elements(text, source, _TOP)
-    if re.search(r"<topic\b", text, re.IGNORECASE):
-        return _read_elements(text, source, _TOPIC)
+    for start, pattern in (("<top>", _TOP), (r"<topic\b", _TOPIC)):
+        if re.search(start, text, re.IGNORECASE):
+            return _read_elements(text, source, pattern)
     return _read_lines(text, source)
 
 
@@ -90,10 +86,8 @@ def _read_elements(text: str, source: str, pattern: re.Pattern[str]) -> Iterator
 def _read_fields(body: str) -> Iterator[tuple[str, str]]:
     for match in _FIELD.finditer(body):
         name = match[1].lower()
-        text = html.unescape(_END_TAG.sub(" ", match[2]))
-        text = " ".join(text.split())
-        text = text.removeprefix(_LABELS.get(name, "\0")).strip()
-        if text:
+        text = " ".join(html.unescape(_END_TAG.sub(" ", match[2])).split())
+        if text := text.removeprefix(_LABELS.get(name, "\0")).strip():
             yield _LONG.get(name, name), text
 
 
@@ -138,11 +132,10 @@ def load(
     table = read_table(_find_file(source, "qrels", qrels), "qrels")
     builder = BenchmarkBuilder(source)
     judged = set(table.queries)
-    for topic in read_topics(read_text(topic_file), os.fspath(topic_file)):
-        where = f"{topic_file}:{topic.line}"
-        builder.add_query(
-            _build_query(topic, judged, field, where), os.fspath(topic_file), topic.line
-        )
+    file = os.fspath(topic_file)
+    for topic in read_topics(read_text(topic_file), file):
+        query = _build_query(topic, judged, field, f"{file}:{topic.line}")
+        builder.add_query(query, file, topic.line)
     add_judgments(builder, table)
     read_corpus(builder, _find_corpus(source, corpus), encoding=encoding)
     return builder.build()
@@ -210,9 +203,7 @@ LOADER = Loader(
     summary="TREC topics and qrels",
     signs="files topics* and qrels* in one folder",
     recognises=lambda source: (
-        source.is_folder
-        and bool(_list_files(source, "topics"))
-        and bool(_list_files(source, "qrels"))
+        source.is_folder and all(_list_files(source, kind) for kind in ("topics", "qrels"))
     ),
     load=load,
 )
