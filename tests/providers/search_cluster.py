@@ -133,7 +133,7 @@ class Cluster:
             knn = body["knn"]
             if not knn["k"] <= knn["num_candidates"] <= 10_000:
                 raise RejectedError(400, "illegal_argument_exception", "[num_candidates] is wrong")
-            scores = _by_vector(index, knn["embed_query"], knn["k"])
+            scores = _by_vector(index, knn["query_vector"], knn["k"])
         rows = sorted(scores, key=lambda name: (-scores[name], int(name)))
         if "sort" in body:
             assert body["sort"] == [{"_score": "desc"}, {"order": "desc"}]

@@ -89,17 +89,11 @@ def as_hits(answer: Any) -> list[Hit]:
     if isinstance(answer, str | bytes) or not isinstance(answer, Iterable):
         msg = f"expected a list of hits, found {type(answer).__name__} {answer!r:.80}"
         raise ProviderError(msg)
-    scored: list[bool | None] = []
-    hits = []
-    for place, item in enumerate(answer, start=1):
-        hits.append(_read_hit(item, place))
-        scored.append(_has_score(item))
-    check_all_scored(hits, scored)
-    return hits
+    read = [(_read_hit(item, place), _has_score(item)) for place, item in enumerate(answer, 1)]
+    return check_all_scored(read)
 
 
 def _has_score(item: Any) -> bool | None:
-    """Whether a hit was given with a score; None if unknown."""
     if isinstance(item, Mapping):
         return "score" in item
     if isinstance(item, Hit):
@@ -107,13 +101,12 @@ def _has_score(item: Any) -> bool | None:
     return isinstance(item, tuple | list)
 
 
-def check_all_scored(hits: Sequence[Hit], scored: Sequence[bool | None]) -> None:
-    """Reject an answer in which some hits have a score and others have none.
+def check_all_scored(read: Sequence[tuple[Hit, bool | None]]) -> list[Hit]:
+    """Return the hits; reject an answer in which some have a score and others have none.
 
-    Args:
-        hits: Hits of the answer.
-        scored: Whether each hit has a score; None if unknown.
+    Each hit comes with whether it has a score; None if unknown.
     """
+    hits, scored = [hit for hit, _ in read], [has_score for _, has_score in read]
     if True in scored and False in scored:
         place = scored.index(False)
         msg = (
@@ -121,15 +114,14 @@ def check_all_scored(hits: Sequence[Hit], scored: Sequence[bool | None]) -> None
             "hit a score, or none so that their order counts"
         )
         raise ProviderError(msg)
+    return hits
 
 
 def read_id(value: Any) -> str | None:
     """Return an id as text: a non-empty string, or an integer in decimal; None otherwise."""
     if isinstance(value, str):
         return value or None
-    if is_whole(value):
-        return str(int(value))
-    return None
+    return str(int(value)) if is_whole(value) else None
 
 
 def _read_hit(item: Any, place: int) -> Hit:
@@ -191,9 +183,7 @@ def read_number(value: Any, path: str) -> float:
 
 
 def _read_text(value: Any, path: str) -> str:
-    if isinstance(value, str):
-        return value
-    if is_whole(value):
+    if isinstance(value, str) or is_whole(value):
         return str(value)
     raise _type_error(path, "text", value)
 

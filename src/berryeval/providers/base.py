@@ -68,10 +68,9 @@ class Provider(ABC):
 
 
 def searchable_text(chunk: Chunk) -> str:
-    """Return the text to index for a chunk: its headings, then its text.
+    """Return the text to index for a chunk: its headings, which name the topic, then its text.
 
-    A chunk from the middle of a page seldom names the topic of the page; its headings do. Headings
-    that the first line of the text already contains are left out.
+    Headings that the first line of the text already contains are left out.
     """
     first_line = chunk.text.lstrip("# \t\n").partition("\n")[0]
     headings = [heading for heading in chunk.section if heading not in first_line]
@@ -92,26 +91,29 @@ def select_best(
 
 def rank_hits(found: Sequence[Chunk], scores: list[float], k: int) -> list[Hit]:
     """Return the `k` best chunks as hits, in THE order of rankings."""
-    ids = [chunk.id.encode(errors="surrogatepass") for chunk in found]
-    order = RankingRule(depth=k).order(ids, scores)
+    order = RankingRule(depth=k).order([encode_id(chunk.id) for chunk in found], scores)
+    return list_hits(found, [(place, scores[place]) for place in order])
+
+
+def list_hits(chunks: Sequence[Chunk], ranking: Sequence[tuple[int, float]]) -> list[Hit]:
+    """Return the hits of a ranking of (chunk position, score) pairs."""
     return [
-        build_hit(found[place], scores[place], rank) for rank, place in enumerate(order, start=1)
+        build_hit(chunks[place], float(score), rank)
+        for rank, (place, score) in enumerate(ranking, start=1)
     ]
+
+
+def encode_id(name: str) -> bytes:
+    """Return an id as bytes, which compare in THE order of rankings."""
+    return name.encode(errors="surrogatepass")
 
 
 def build_hit(chunk: Chunk, score: float, rank: int) -> Hit:
     """Return a chunk as a hit."""
     return Hit(
-        id=chunk.id,
-        score=score,
-        rank=rank,
-        text=chunk.text,
-        doc_id=chunk.doc_id,
-        section=chunk.section,
-        start=chunk.start,
-        end=chunk.end,
-        metadata=chunk.metadata,
-    )
+        chunk.id, score, rank, text=chunk.text, doc_id=chunk.doc_id, section=chunk.section,
+        start=chunk.start, end=chunk.end, metadata=chunk.metadata,
+    )  # fmt: skip
 
 
 def clean_text(text: str) -> str:
@@ -177,12 +179,8 @@ def find_enter(thing: Any) -> Callable[[], Any] | None:
 def find_exit(thing: Any, *error: Any, entered: bool = True) -> Callable[[], Any] | None:
     """Return the function that leaves a context manager or else closes an object; None if neither.
 
-    A context manager receives the current error but cannot suppress it.
-
-    Args:
-        thing: Object to leave or close.
-        error: Type, value and traceback of the error; by default the one being handled.
-        entered: Whether the object was entered; if not, it is only closed.
+    A context manager receives the error, by default the one being handled, but cannot suppress it.
+    An object that was not entered is only closed.
     """
     leave = _own_method(thing, "__aexit__") or _own_method(thing, "__exit__")
     if leave is not None and entered:

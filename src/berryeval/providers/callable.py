@@ -1,4 +1,4 @@
-"""`callable`: a Python function or object that is_search_function.
+"""`callable`: a Python function or object that searches.
 
 The function returns ids, `(id, score)` pairs, `{id: score}`, dicts with `id` and other fields of a
 hit, or `Hit`s, best first; an id may be an integer. If there are scores, they decide the order, the
@@ -39,11 +39,7 @@ def load_object(name: object, option: str) -> Any:
     """Return the object named "module:object" (or "module:object.member"); pass objects through.
 
     The module may be in the current folder or installed. Errors raised by the module itself are not
-    caught, because they belong to the user's code.
-
-    Args:
-        name: Name of the object, or the object.
-        option: Name of the option, for messages.
+    caught, because they belong to the user's code. Messages name the `option`.
     """
     if not isinstance(name, str):
         return name
@@ -78,9 +74,6 @@ def _import_module(name: str, option: str) -> Any:
     raise ConfigurationError(msg)
 
 
-_ARGUMENTS: Final = ("", "text", "query")
-
-
 @dataclass
 class Function(Provider):
     """Your own Python function `(text, k)` or `(query, k)`, or object with a method `search`.
@@ -113,7 +106,7 @@ class Function(Provider):
         if isinstance(self.function, str) and not self.function:
             msg = "function of callable is missing; set it to 'module:function'"
             raise ConfigurationError(msg)
-        require_choice("argument of callable", self.argument, _ARGUMENTS)
+        require_choice("argument of callable", self.argument, ("", "text", "query"))
         self._object = load_object(self.function, "function of callable")
         self._search = self._find_search()
         self._with_query = self.argument == "query" or (not self.argument and self._is_object)
@@ -156,9 +149,10 @@ class Function(Provider):
             raise ConfigurationError(msg) from None
         first = next(iter(signature.parameters.values()), None)
         if first is not None and not self.argument:
-            self._with_query = _is_query(first.annotation) or (
-                self._is_object and first.annotation not in {str, "str"} and first.name != "text"
-            )
+            kind = first.annotation
+            named = isinstance(kind, str) and kind.rpartition(".")[2] == "Query"
+            text = not self._is_object or kind in {str, "str"} or first.name == "text"
+            self._with_query = named or kind is Query or not text
 
     def __enter__(self) -> Self:
         """Enter the object if it is a context manager."""
@@ -205,12 +199,6 @@ class Function(Provider):
     def close(self) -> None:
         """Close the object as if no error had occurred."""
         self.__exit__(None, None, None)
-
-
-def _is_query(annotation: Any) -> bool:
-    if isinstance(annotation, str):
-        return annotation.rpartition(".")[2] == "Query"
-    return annotation is Query
 
 
 # Objects that are not providers: the method that identifies them, and the provider and option that

@@ -164,11 +164,8 @@ class ProviderFacts:
     """A provider as lists and the docs describe it.
 
     Attributes:
-        name: Name in configurations.
-        aliases: Other names.
         summary: First sentence of the class docstring.
-        about: Docstring of the module: how the provider works, and its sources.
-        options: Options of the provider.
+        about: How the provider works, and its sources: docstring of the module, then of the class.
         extra: Extra that installs its dependencies; "" if none.
         missing: Modules it imports that are not installed.
     """
@@ -195,17 +192,12 @@ def describe_provider(name: str) -> ProviderFacts:
     except ImportError as error:  # in another package: it must not hide the others
         reason = f"cannot be imported: {error}"
         return ProviderFacts(name, aliases, reason, "", (), "", (error.name or str(error),))
-    text = inspect.cleandoc(kind.__doc__ or "")
-    about = inspect.cleandoc(getattr(inspect.getmodule(kind), "__doc__", None) or "")
-    return ProviderFacts(
-        name=name,
-        aliases=aliases,
-        summary=text.partition("\n\n")[0].replace("\n", " "),
-        about=about,
-        options=tuple(_list_options(kind)),
-        extra=getattr(kind, "extra", ""),
-        missing=tuple(module for module in getattr(kind, "modules", ()) if _is_missing(module)),
-    )
+    summary, _, rest = inspect.cleandoc(kind.__doc__ or "").partition("\n\n")
+    module = inspect.cleandoc(getattr(inspect.getmodule(kind), "__doc__", None) or "")
+    about = f"{module}\n\n{rest.partition('Attributes:')[0]}".strip()
+    missing = tuple(filter(_is_missing, getattr(kind, "modules", ())))
+    options, extra = tuple(_list_options(kind)), getattr(kind, "extra", "")
+    return ProviderFacts(name, aliases, summary.replace("\n", " "), about, options, extra, missing)
 
 
 def _is_missing(module: str) -> bool:
@@ -307,7 +299,8 @@ def render_page() -> str:
 
 def _render_row(facts: ProviderFacts) -> str:
     link, summary = f"[`{facts.name}`](#{facts.name})", _escape_cell(facts.summary)
-    return f"| {link} | {summary} | {_render_install(facts)} |"
+    install = f"`pip install 'berryeval[{facts.extra}]'`" if facts.extra else "included"
+    return f"| {link} | {summary} | {install} |"
 
 
 def _render_section(facts: ProviderFacts) -> str:
@@ -315,21 +308,14 @@ def _render_section(facts: ProviderFacts) -> str:
     about = f"\n{about}\n" if about else ""
     names = ", ".join(f"`{alias}`" for alias in facts.aliases)
     also = f"\nAlso called {names}.\n" if names else ""
-    rows = "\n".join(
-        f"| `{option.name}` | {_render_default(option.default, required=option.required)} "
-        f"| {_escape_cell(option.description)} |"
-        for option in facts.options
-    )
+    rows = "\n".join(map(_render_option, facts.options))
     table = f"\n| option | default | description |\n| --- | --- | --- |\n{rows}\n" if rows else ""
     return f"\n### {facts.name}\n\n{facts.summary}\n{about}{also}{table}"
 
 
-def _render_install(facts: ProviderFacts) -> str:
-    return f"`pip install 'berryeval[{facts.extra}]'`" if facts.extra else "included"
-
-
-def _render_default(default: object, *, required: bool) -> str:
-    return "required" if required else f"`{json.dumps(default, default=repr)}`"
+def _render_option(option: ProviderOption) -> str:
+    default = "required" if option.required else f"`{json.dumps(option.default, default=repr)}`"
+    return f"| `{option.name}` | {default} | {_escape_cell(option.description)} |"
 
 
 def _escape_cell(text: str) -> str:

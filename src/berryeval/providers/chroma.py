@@ -8,10 +8,10 @@ embedder makes the vectors; Chroma downloads no model and sends no telemetry.
 from __future__ import annotations
 
 import secrets
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from berryeval.data import Chunk, Hit, Query
+
+
+_SIZES: Final = ("ef_search", "ef_construction", "max_neighbors")
 
 
 @dataclass
@@ -46,11 +49,10 @@ class Chroma(EmbeddingProvider):
     extra: ClassVar[str] = "chroma"
     modules: ClassVar[Sequence[str]] = ("chromadb", "wordllama")
     in_process: ClassVar[bool] = True
-    _chunks: Sequence[Chunk] = field(default=(), init=False, repr=False)
     _collection: Any = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        for name in ("ef_search", "ef_construction", "max_neighbors"):
+        for name in _SIZES:
             require_whole(f"{name} of chroma", getattr(self, name))
 
     def index(self, chunks: Sequence[Chunk]) -> None:
@@ -65,12 +67,7 @@ class Chroma(EmbeddingProvider):
                 f"berryeval-{secrets.token_hex(6)}",
                 embedding_function=None,  # otherwise Chroma downloads its default model
                 configuration={
-                    "hnsw": {
-                        "space": "cosine",
-                        "ef_search": self.ef_search,
-                        "ef_construction": self.ef_construction,
-                        "max_neighbors": self.max_neighbors,
-                    }
+                    "hnsw": {"space": "cosine", **{name: getattr(self, name) for name in _SIZES}}
                 },
             )
             step = self._client.get_max_batch_size()
@@ -108,7 +105,6 @@ class Chroma(EmbeddingProvider):
 
     @contextmanager
     def _convert_errors(self) -> Iterator[None]:
-        """Convert the errors of Chroma; its database raises `ValueError` and others."""
         try:
             yield
         except (self._chroma.errors.ChromaError, RuntimeError, ValueError, OSError) as error:
@@ -120,12 +116,3 @@ class Chroma(EmbeddingProvider):
             collection, self._collection = self._collection, None
             with self._convert_errors():
                 self._client.delete_collection(collection.name)
-
-    def close(self) -> None:
-        """Delete the collection and close the database."""
-        super().close()
-        with suppress(ProviderError):  # the folder may be gone
-            self._drop()
-        client = self.__dict__.pop("_client", None)
-        if client is not None:
-            client.close()

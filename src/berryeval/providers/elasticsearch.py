@@ -11,19 +11,19 @@ from __future__ import annotations
 import json
 import re
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 from urllib.parse import quote
 
 from berryeval._internal.validate import require, require_choice, require_text, require_whole
 from berryeval.errors import ProviderError
-from berryeval.providers.base import clean_text, rank_hits, searchable_text
+from berryeval.providers.base import clean_text, encode_id, rank_hits, searchable_text
 from berryeval.providers.embedders.base import FusingProvider
 from berryeval.providers.web import JsonServer
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
     import numpy as np
     import numpy.typing as npt
 
@@ -34,11 +34,8 @@ _MAX_CANDIDATES: Final = 10_000  # the limit of Elasticsearch
 
 
 def build_index_body(flavour: str, analyzer: str, dimensions: int) -> dict[str, Any]:
-    """Return settings and mappings of the index; 0 dimensions for no vectors.
-
-    The index has one shard, because each shard computes term statistics of its own, and scores
-    would depend on how the chunks are distributed.
-    """
+    """Return settings and mappings of the index; 0 dimensions for no vectors."""
+    # One shard: each shard computes its own term statistics, so scores would depend on the split.
     settings: dict[str, Any] = {"number_of_shards": 1, "number_of_replicas": 0}
     fields: dict[str, Any] = {
         "body": {"type": "text", "analyzer": analyzer},
@@ -53,13 +50,10 @@ def build_index_body(flavour: str, analyzer: str, dimensions: int) -> dict[str, 
         }
     elif dimensions:
         fields["embedding"] = {
-            "type": "dense_vector",
-            "dims": dimensions,
-            "index": True,
-            "similarity": "cosine",
+            "type": "dense_vector", "dims": dimensions, "index": True, "similarity": "cosine",
             # explicit, because the server's default may quantize vectors
             "index_options": {"type": "hnsw", "m": 16, "ef_construction": 100},
-        }
+        }  # fmt: skip
     mappings = {"dynamic": False, "properties": fields}
     return {"settings": {"index": settings}, "mappings": mappings}
 
@@ -67,13 +61,10 @@ def build_index_body(flavour: str, analyzer: str, dimensions: int) -> dict[str, 
 def build_match_query(text: str, k: int) -> dict[str, Any]:
     """Return a BM25 query for any of the words; ties are broken by `order`, the order of ids."""
     return {
-        "size": k,
-        "_source": False,
-        "track_total_hits": False,
-        "track_scores": True,
+        "size": k, "_source": False, "track_total_hits": False, "track_scores": True,
         "query": {"match": {"body": {"query": text}}},
         "sort": [{"_score": "desc"}, {"order": "desc"}],
-    }
+    }  # fmt: skip
 
 
 def build_knn_query(flavour: str, vector: list[float], k: int, candidates: int) -> dict[str, Any]:
@@ -82,11 +73,10 @@ def build_knn_query(flavour: str, vector: list[float], k: int, candidates: int) 
     if flavour == "opensearch":
         return {**asked, "query": {"knn": {"embedding": {"vector": vector, "k": k}}}}
     wide = min(max(candidates, k), _MAX_CANDIDATES)
-    knn = {"field": "embedding", "embed_query": vector, "k": k, "num_candidates": wide}
+    knn = {"field": "embedding", "query_vector": vector, "k": k, "num_candidates": wide}
     return {**asked, "knn": knn}
 
 
-_FLAVOURS: Final = ("", "elasticsearch", "opensearch")
 _PREFIX: Final = re.compile("[a-z][a-z0-9_-]{0,99}")
 _BATCH_BYTES: Final = 4_000_000  # per _bulk request; servers reject much larger ones
 _BATCH_CHUNKS: Final = 1000
@@ -127,28 +117,25 @@ class Elasticsearch(FusingProvider):
     extra: ClassVar[str] = "http"
     modules: ClassVar[Sequence[str]] = ("httpx",)
     _server: JsonServer = field(init=False, repr=False)
-    _chunks: Sequence[Chunk] = field(default=(), init=False, repr=False)
     _index: str = field(default="", init=False, repr=False)
     _has_vectors: bool = field(default=False, init=False, repr=False)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require_choice("flavour of elasticsearch", self.flavour, _FLAVOURS)
+        flavours = ("", "elasticsearch", "opensearch")
+        require_choice("flavour of elasticsearch", self.flavour, flavours)
         require_whole("candidates of elasticsearch", self.candidates)
         valid = isinstance(self.prefix, str) and _PREFIX.fullmatch(self.prefix)
         require(valid, "prefix of elasticsearch", "a to z and 0 to 9", self.prefix)
         require_text("api_key of elasticsearch", self.api_key)
         require_text("analyzer of elasticsearch", self.analyzer)
-        headers = dict(self.headers) if isinstance(self.headers, Mapping) else self.headers
-        if self.api_key and isinstance(headers, dict):
-            headers["Authorization"] = f"ApiKey {self.api_key}"
-        self._server = JsonServer(
-            "elasticsearch", self.url, headers, self.user, self.password, self.timeout, self.verify
+        self._server = JsonServer.from_options(
+            "elasticsearch", self, f"ApiKey {self.api_key}" if self.api_key else ""
         )
 
     def index(self, chunks: Sequence[Chunk]) -> None:
         """Create the index and load the chunks in bulk."""
-        self._delete()
+        self._drop()
         self._chunks = chunks
         texts = [searchable_text(chunk) for chunk in chunks]
         vectors = self.embed(texts) if self.mode != "text" and texts else None
@@ -180,10 +167,9 @@ class Elasticsearch(FusingProvider):
         self, texts: list[str], vectors: npt.NDArray[np.float32] | None
     ) -> Iterator[str]:
         """Yield the `_bulk` lines of each chunk; long ids are rejected, so positions are ids."""
-        ids = [chunk.id.encode(errors="surrogatepass") for chunk in self._chunks]
-        order = {
-            place: rank for rank, place in enumerate(sorted(range(len(ids)), key=ids.__getitem__))
-        }
+        ids = [encode_id(chunk.id) for chunk in self._chunks]
+        ordered = sorted(range(len(ids)), key=ids.__getitem__)
+        order = {place: rank for rank, place in enumerate(ordered)}
         for place, text in enumerate(texts):
             document: dict[str, Any] = {"body": clean_text(text), "order": order[place]}
             if vectors is not None and vectors[place].any():
@@ -192,17 +178,13 @@ class Elasticsearch(FusingProvider):
             yield f"{action}\n{json.dumps(document)}\n"
 
     def _load(self, batch: str) -> None:
+        headers = {"Content-Type": "application/x-ndjson"}
         answer = self._server.ask(
-            "POST",
-            f"/{self._index}/_bulk",
-            attempts=_ATTEMPTS,
-            content=batch,
-            headers={"Content-Type": "application/x-ndjson"},
+            "POST", f"/{self._index}/_bulk", attempts=_ATTEMPTS, content=batch, headers=headers
         )
         if not isinstance(answer, dict) or answer.get("errors") is not False:
-            raise ProviderError(
-                self._server.mask(f"elasticsearch: _bulk: {_describe_faults(answer)}")
-            )
+            msg = f"elasticsearch: _bulk: {_describe_faults(answer)}"
+            raise ProviderError(self._server.mask(msg))
 
     def search(self, query: Query, k: int) -> list[Hit]:
         """Send one request, or two and fuse their hits."""
@@ -231,17 +213,15 @@ class Elasticsearch(FusingProvider):
             raise ProviderError(self._server.mask(msg)) from None
         return rank_hits(found, scores, k)
 
-    def _delete(self) -> None:
+    def _drop(self) -> None:
         if self._index:
             name, self._index = self._index, ""
             self._server.ask("DELETE", f"/{name}")
 
     def close(self) -> None:
         """Delete the index and close the connections."""
-        with suppress(ProviderError):  # the server may be gone
-            self._delete()
-        self._server.close()
         super().close()
+        self._server.close()
 
 
 def _batches(lines: Iterator[str]) -> Iterator[str]:
@@ -259,7 +239,6 @@ def _batches(lines: Iterator[str]) -> Iterator[str]:
 
 
 def _describe_faults(answer: Any) -> str:
-    """Describe how many chunks were rejected, and why the first one was."""
     items = answer.get("items") if isinstance(answer, dict) else None
     if not isinstance(items, list):
         return f"expected an object with 'errors' and 'items', found {answer!r:.200}"

@@ -1,7 +1,7 @@
 """`http`: any search endpoint that answers in JSON, with request templates and result paths.
 
 In templates, `{query}` is replaced by the text of the query, `{k}` by the number of hits and
-`{query_id}` by the id of the query. In `body` they are fill into the parsed values, so that no
+`{query_id}` by the id of the query. In `body` they are filled into the parsed values, so that no
 query can break the JSON; a value that is just `"{k}"` becomes a number. In the path of `url` and in
 `params` they are URL-escaped; in `headers` characters outside ASCII are percent-encoded. Other
 braces are left unchanged.
@@ -18,6 +18,7 @@ import re
 import string
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 from urllib.parse import quote
 
@@ -43,14 +44,7 @@ _PLACEHOLDER: Final = re.compile(r"\{(query|k|query_id)\}")
 
 
 def fill(template: Any, query: Query, k: int, escape: Callable[[str], str] = clean_text) -> Any:
-    """Fill the placeholders of a template, in one pass so that query text is never a template.
-
-    Args:
-        template: A string, or lists and mappings of strings at any depth.
-        query: Query whose text and id are filled in.
-        k: Number of hits; a value that is just `"{k}"` becomes this number.
-        escape: Function applied to each text before it is filled in.
-    """
+    """Fill the placeholders of a template, in one pass so that query text is never a template."""
     if isinstance(template, Mapping):
         return {name: fill(value, query, k, escape) for name, value in template.items()}
     if isinstance(template, list | tuple):
@@ -63,22 +57,18 @@ def fill(template: Any, query: Query, k: int, escape: Callable[[str], str] = cle
     return _PLACEHOLDER.sub(lambda found: escape(clean_text(values[found[1]])), template)
 
 
-def mentions_query(template: Any, *, or_k: bool = False) -> bool:
-    """Whether a template contains the text or the id of the query, or with `or_k` the count."""
+def find_placeholders(template: Any) -> set[str]:
+    """Return the names of the placeholders in a template."""
     if isinstance(template, Mapping):
-        return any(mentions_query(value, or_k=or_k) for value in template.values())
+        template = list(template.values())
     if isinstance(template, list | tuple):
-        return any(mentions_query(value, or_k=or_k) for value in template)
-    if not isinstance(template, str):
-        return False
-    names = {found[1] for found in _PLACEHOLDER.finditer(template)}
-    return bool(names if or_k else names - {"k"})
+        return set().union(*map(find_placeholders, template))
+    return set(_PLACEHOLDER.findall(template)) if isinstance(template, str) else set()
 
 
 _STEP: Final = re.compile(
     r'\.?(?P<name>[^.\[\]"]+)|\[(?P<place>-?\d+|\*)\]|\["(?P<quoted>[^"]+)"\]'
 )
-_EVERY: Final = "*"
 _SHOWN: Final = 80
 
 
@@ -106,13 +96,11 @@ class JsonPath:
                 wrong = rest[place:]
                 msg = f"{option}: invalid from {wrong!r} on; expected a path such as 'a.b[0].c'"
                 raise ConfigurationError(msg)
-            if found["place"] == _EVERY:
+            number = found["place"]
+            if number == "*":
                 every.append(len(steps))
-                steps.append(_EVERY)
-            else:
-                steps.append(
-                    int(found["place"]) if found["place"] else found["name"] or found["quoted"]
-                )
+            numbered = number and number != "*"
+            steps.append(int(number) if numbered else found["name"] or found["quoted"] or "*")
             place = found.end()
         return cls(text, tuple(steps), tuple(every))
 
@@ -165,7 +153,6 @@ class JsonPath:
 
 
 def _describe(value: Any) -> str:
-    """Describe a value without repeating long or private content."""
     if isinstance(value, dict):
         names = ", ".join(map(repr, value))
         return f"an object with {names[:_SHOWN]}" if names else "an empty object"
@@ -174,7 +161,6 @@ def _describe(value: Any) -> str:
     return f"{value!r:.{_SHOWN}}"
 
 
-_METHODS: Final = ("POST", "GET", "PUT")
 _DEFAULT_REQUEST: Final = {"query": "{query}", "k": "{k}"}
 _HEADER_SAFE: Final = string.punctuation.replace("%", "") + " "
 
@@ -238,29 +224,21 @@ class Http(Provider):
             msg = "url of http is missing; set it to the address of the search endpoint"
             raise ConfigurationError(msg)
         self.method = str(self.method).upper()
-        require_choice("method of http", self.method, _METHODS)
+        require_choice("method of http", self.method, ("POST", "GET", "PUT"))
         if self.method == "GET" and self.body is not None:
             msg = "body of http: a GET request has no body; use params, or method: POST"
             raise ConfigurationError(msg)
         require_text("token of http", self.token)
         _check_params(self.params)
         _check_body(self.body)
-        headers = dict(self.headers) if isinstance(self.headers, Mapping) else self.headers
-        if self.token and isinstance(headers, dict):
-            headers["Authorization"] = f"Bearer {self.token}"
-        hidden = [
-            self.token,
-            *find_secrets(self.params, "params"),
-            *find_secrets(self.body, "body"),
-        ]
-        self._server = JsonServer(
-            "http", self.url, headers, self.user, self.password, self.timeout, self.verify, hidden
-        )
+        hidden = [self.token, *find_secrets({"params": self.params, "body": self.body}, "")]
+        bearer = f"Bearer {self.token}" if self.token else ""
+        self._server = JsonServer.from_options("http", self, bearer, hidden)
         self._require_placeholder()
         self._read_paths()
 
     def _require_placeholder(self) -> None:
-        if any(map(mentions_query, (self.url, self.params, self.body, self.headers))):
+        if find_placeholders([self.url, self.params, self.body, self.headers]) - {"k"}:
             return
         if self.method == "GET" and not self.params:
             self.params = _DEFAULT_REQUEST
@@ -301,8 +279,7 @@ class Http(Provider):
             if not self._hits.every:
                 found = read_array(found[0], self.hits)
             read = [self._read_hit(item, place) for place, item in enumerate(found, start=1)]
-            hits = [hit for hit, _ in read]
-            check_all_scored(hits, [scored for _, scored in read])
+            hits = check_all_scored(read)
             cost = {name: path.get(answer) for name, path in self._costs.items()}
         except ProviderError as error:
             msg = f"http: {self._server.mask(str(error))}"
@@ -311,17 +288,16 @@ class Http(Provider):
 
     def _build_request(self, query: Query, k: int) -> dict[str, Any]:
         request: dict[str, Any] = {}
-        url = fill(self.url, query, k, lambda text: quote(text, safe=""))
+        url = fill(self.url, query, k, partial(quote, safe=""))
         if url != self.url:
             request["url"] = url
         if self.params:
             request["params"] = fill(self.params, query, k)
         if self.body is not None:
             request["body"] = fill(self.body, query, k)
-        if mentions_query(self.headers, or_k=True):
-            request["headers"] = fill(
-                self.headers, query, k, lambda text: quote(text, safe=_HEADER_SAFE)
-            )
+        if find_placeholders(self.headers):
+            escape = partial(quote, safe=_HEADER_SAFE)
+            request["headers"] = fill(self.headers, query, k, escape)
         return request
 
     def _read_hit(self, item: Any, place: int) -> tuple[Hit, bool]:
@@ -329,7 +305,9 @@ class Http(Provider):
         try:
             values: dict[str, Any] = {"id": read_id_at(self._id.get(item), self.id)}
             for name, (path, needed) in self._paths.items():
-                value = _value_at(path, item, needed=needed)
+                value = path.find(item)
+                if needed and value is None:
+                    value = path.get(item)  # reports what is missing
                 if value is not None or (needed and name == "score"):
                     values[name] = READERS[name](value, path.text)
             if self.distance and "score" in values:
@@ -372,8 +350,3 @@ def _parse_single(text: object, option: str) -> JsonPath:
         msg = f"{option}: must lead to a single value, found [*] in {path.text!r}"
         raise ConfigurationError(msg)
     return path
-
-
-def _value_at(path: JsonPath, item: Any, *, needed: bool) -> Any:
-    value = path.find(item)
-    return path.get(item) if needed and value is None else value  # `get` reports what is missing

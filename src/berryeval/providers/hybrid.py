@@ -21,21 +21,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from berryeval._internal.aio import BackgroundLoop
-from berryeval._internal.validate import (
-    is_number,
-    reject_unknown,
-    require_choice,
-    require_whole,
-)
+from berryeval._internal.validate import is_number, reject_unknown, require_choice, require_whole
 from berryeval.data import Hit
 from berryeval.errors import ConfigurationError
 from berryeval.providers.answers import Answer, as_hits, check_batch
-from berryeval.providers.base import (
-    Provider,
-    add_costs,
-    find_enter,
-    find_exit,
-)
+from berryeval.providers.base import Provider, add_costs, find_enter, find_exit
 from berryeval.providers.catalogue import build_provider
 from berryeval.providers.ranking import fuse_ranks, fuse_scores
 
@@ -91,7 +81,8 @@ class Hybrid(Provider):
         require_whole("depth of hybrid", self.depth)
         if not self.weights:
             self.weights = [1.0] * len(self.providers)
-        if len(self.weights) != len(self.providers) or not _are_weights(self.weights):
+        valid = all(is_number(weight) and weight >= 0 for weight in self.weights)
+        if not valid or len(self.weights) != len(self.providers) or not any(self.weights):
             msg = (
                 f"weights of hybrid must be {len(self.providers)} numbers of 0 or more, one per "
                 f"provider, and not all 0; found {list(self.weights)}"
@@ -154,7 +145,6 @@ class Hybrid(Provider):
         return [self._fuse(answers, k) for answers in zip(*found, strict=True)]
 
     def _fuse(self, answers: Sequence[Any], k: int) -> list[Hit]:
-        """Fuse the answers of all providers to one query and add up their costs."""
         rankings = list(map(_read_hits, answers))
         if self.fusion == "scores":
             hits = fuse_scores(rankings, k, weights=self.weights)
@@ -176,7 +166,6 @@ class Hybrid(Provider):
 
 
 def _read_hits(answer: Any) -> Sequence[Hit]:
-    """Return the hits of any answer, as the runner reads it."""
     if isinstance(answer, list) and all(type(one) is Hit for one in answer):
         return answer  # the fast path for bundled providers
     return as_hits(answer)
@@ -192,7 +181,3 @@ def _read_child(child: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
         msg = f"a provider of hybrid needs a type and may have options, found {list(child)}"
         raise ConfigurationError(msg)
     return kind, options
-
-
-def _are_weights(weights: Sequence[float]) -> bool:
-    return all(is_number(weight) and weight >= 0 for weight in weights) and any(weights)

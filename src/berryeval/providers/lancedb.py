@@ -46,7 +46,6 @@ class LanceDb(FusingProvider):
     extra: ClassVar[str] = "lancedb"
     modules: ClassVar[Sequence[str]] = ("lancedb", "pyarrow", "wordllama")
     in_process: ClassVar[bool] = True
-    _chunks: Sequence[Chunk] = field(default=(), init=False, repr=False)
     _folder: str = field(default="", init=False, repr=False)
     _table: Any = field(default=None, init=False, repr=False)
 
@@ -62,11 +61,8 @@ class LanceDb(FusingProvider):
             index = self._import("lancedb.index")
             if self.mode != "vector":
                 self._table.create_index("text", config=index.FTS(language=self.language))
-            if (
-                self.mode != "text"
-                and self.approximate
-                and columns["vector"].null_count < len(chunks)
-            ):
+            vectors = self.mode != "text" and self.approximate
+            if vectors and columns["vector"].null_count < len(chunks):
                 self._table.create_index("vector", config=index.HnswFlat(distance_type="cosine"))
         self._chunks = chunks
 
@@ -127,10 +123,9 @@ class LanceDb(FusingProvider):
 
     @contextmanager
     def _convert_errors(self) -> Iterator[None]:
-        """Convert the errors of LanceDB, which has no error class of its own."""
         try:
             yield
-        except (RuntimeError, ValueError, OSError) as error:
+        except (RuntimeError, ValueError, OSError) as error:  # LanceDB has no error class
             msg = f"LanceDB at {self.path or self._folder}: {_SOURCE.sub('', first_line(error))}"
             raise ProviderError(msg) from None
 
@@ -142,11 +137,11 @@ class LanceDb(FusingProvider):
 
     def close(self) -> None:
         """Drop the table and remove a temporary folder."""
-        super().close()
         try:
             self._drop()
         finally:
-            self.__dict__.pop("_database", None)
+            super().close()
+            vars(self).pop("_database", None)
             if self._folder:
                 shutil.rmtree(self._folder, ignore_errors=True)
                 self._folder = ""

@@ -1,4 +1,4 @@
-"""`postgres`: full text, vectors (pgvector), or both fused in one build_statement, on PostgreSQL.
+"""`postgres`: full text, vectors (pgvector), or both fused in one statement, on PostgreSQL.
 
 Full text is ranked by `ts_rank_cd`. Ties are broken as everywhere: the higher id first. With
 `approximate` the HNSW index examines as many vectors as requested (`hnsw.ef_search`, at most 1,000;
@@ -31,8 +31,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from berryeval._internal.secrets import check_address
-from berryeval.errors import ProviderError
-from berryeval.providers.base import build_hit, clean_text, searchable_text
+from berryeval.providers.base import clean_text, list_hits, searchable_text
 from berryeval.providers.embedders.base import TextAndVectorProvider
 from berryeval.providers.postgres_server import PostgresServer
 
@@ -90,15 +89,9 @@ def build_statement(
     depth: int,
     limit: int,
 ) -> str:
-    """Return the SQL statement that answers a query.
+    """Return the SQL statement that answers a query; `depth` hits of each kind are considered.
 
-    Args:
-        mode: "text", "vector" or "hybrid".
-        table: Quoted name of the table.
-        vector_schema: Quoted schema of pgvector, which need not be in the search path.
-        approximate: Whether to use the vector index.
-        depth: Number of hits of each kind to consider.
-        limit: Number of hits to return.
+    Table and schema are quoted names; pgvector's schema need not be in the search path.
     """
     table, vector_schema = (name.replace("%", "%%") for name in (table, vector_schema))
     by_text = _BY_TEXT.format(table=table, words=_WORDS, depth=depth)
@@ -136,19 +129,12 @@ _LEFT_BEHIND: Final = f"""
 
 @dataclass(frozen=True)
 class ChunkTable:
-    """The table of a run.
+    """The table of a run."""
 
-    Attributes:
-        name: Quoted name with its schema.
-        lock: Number of its advisory lock.
-        vector_schema: Quoted schema of pgvector; "" without vectors.
-        iterative: Whether pgvector supports iterative index scans.
-    """
-
-    name: str
-    lock: int
-    vector_schema: str = ""
-    iterative: bool = False
+    name: str  # quoted, with its schema
+    lock: int  # number of its advisory lock
+    vector_schema: str = ""  # quoted schema of pgvector; "" without vectors
+    iterative: bool = False  # whether pgvector supports iterative index scans
 
     def hold(self, connection: Any) -> None:
         """Mark the table as in use by this connection."""
@@ -167,10 +153,8 @@ class ChunkTable:
         columns = "place, id, body" + ("" if vectors is None else ", embedding")
         with connection.cursor().copy(f"COPY {self.name} ({columns}) FROM STDIN") as copy:
             for place, (chunk, text) in enumerate(zip(chunks, texts, strict=True)):
-                row: list[Any] = [place, clean_text(chunk.id), clean_text(text)]
-                if vectors is not None:
-                    row.append(format_vector(vectors[place]))
-                copy.write_row(row)
+                last = [] if vectors is None else [format_vector(vectors[place])]
+                copy.write_row([place, clean_text(chunk.id), clean_text(text), *last])
 
     def create_indexes(self, connection: Any, *, words: bool, approximate: bool) -> None:
         """Create the indexes and update the statistics of the table."""
@@ -188,45 +172,40 @@ class ChunkTable:
 
 
 def create_table(
-    connection: Any, psycopg: Any, schema: str, *, language: str | None, dimensions: int | None
+    connection: Any, psycopg: Any, schema: str, language: str | None, dimensions: int | None
 ) -> ChunkTable:
     """Create an empty table, and drop those that killed runs left behind.
 
-    Args:
-        connection: Connection to the server.
-        psycopg: The package `psycopg`.
-        schema: Schema of the table, created if missing.
-        language: Text search configuration; None for no full text.
-        dimensions: Length of the vectors; None for no vectors.
+    Without a `language` it has no full text, without `dimensions` no vectors.
     """
-    quoted = _quote(connection, psycopg, schema)
+
+    def quote(text: Any) -> str:
+        return str(text.as_string(connection))
+
+    quoted = quote(psycopg.sql.Identifier(schema))
     if not connection.execute("SELECT to_regnamespace(%s)", [quoted]).fetchone()[0]:
         connection.execute(f"CREATE SCHEMA IF NOT EXISTS {quoted}")
     _drop_left_behind(connection, psycopg, quoted)
     columns = ["place int PRIMARY KEY", "id text NOT NULL", "body text NOT NULL"]
     if language is not None:
-        words = f"to_tsvector({_quote_literal(connection, psycopg, language)}::regconfig, body)"
+        words = f"to_tsvector({quote(psycopg.sql.Literal(language))}::regconfig, body)"
         columns.append(f"words tsvector GENERATED ALWAYS AS ({words}) STORED")
     vector_schema, iterative = "", False
     if dimensions is not None:
         home, version = _find_pgvector(connection)
-        vector_schema, iterative = _quote(connection, psycopg, home), version >= _ITERATIVE_SINCE
+        vector_schema = quote(psycopg.sql.Identifier(home))
+        iterative = version >= _ITERATIVE_SINCE
         columns.append(f"embedding {vector_schema}.vector({dimensions})")
     name = f"{quoted}.{_PREFIX}{secrets.token_hex(6)}"
+    now = datetime.now(timezone.utc).isoformat(timespec="seconds")
+    comment = f"{_MARK}a run on {platform.node()}, process {os.getpid()}, since {now}"
     with connection.transaction():  # visible to others only once its lock is held
         connection.execute(f"CREATE TABLE {name} ({', '.join(columns)})")
-        connection.execute(
-            f"COMMENT ON TABLE {name} IS {_quote_literal(connection, psycopg, _describe_run())}"
-        )
+        connection.execute(f"COMMENT ON TABLE {name} IS {quote(psycopg.sql.Literal(comment))}")
         (number,) = connection.execute("SELECT %s::regclass::oid::bigint", [name]).fetchone()
         table = ChunkTable(name, _LOCKS << 32 | number, vector_schema, iterative)
         table.hold(connection)
     return table
-
-
-def _describe_run() -> str:
-    now = datetime.now(timezone.utc).isoformat(timespec="seconds")
-    return f"{_MARK}a run on {platform.node()}, process {os.getpid()}, since {now}"
 
 
 def _drop_left_behind(connection: Any, psycopg: Any, schema: str) -> None:
@@ -249,14 +228,6 @@ def _find_pgvector(connection: Any) -> tuple[str, tuple[int, ...]]:
         found = connection.execute(asked).fetchone()
     home, version = found
     return home, tuple(int(part) for part in version.split(".") if part.isdigit())
-
-
-def _quote(connection: Any, psycopg: Any, name: str) -> str:
-    return str(psycopg.sql.Identifier(name).as_string(connection))
-
-
-def _quote_literal(connection: Any, psycopg: Any, text: str) -> str:
-    return str(psycopg.sql.Literal(text).as_string(connection))
 
 
 def format_vector(values: Any) -> str | None:
@@ -289,7 +260,6 @@ class Postgres(TextAndVectorProvider):
     schema: str = "berryeval"
     extra: ClassVar[str] = "postgres"
     modules: ClassVar[Sequence[str]] = ("psycopg", "wordllama")
-    _chunks: Sequence[Chunk] = field(default=(), init=False, repr=False)
     _table: ChunkTable | None = field(default=None, init=False, repr=False)
     _server: PostgresServer = field(init=False, repr=False)
     _thread: threading.local = field(default_factory=threading.local, init=False, repr=False)
@@ -309,16 +279,14 @@ class Postgres(TextAndVectorProvider):
         with self._server.connection() as connection:
             version = connection.info.parameter_status("server_version")
             log.info("postgres: PostgreSQL %s at %s", version, self._server.where)
+            language = self.language if self.mode != "vector" else None
+            dimensions = None if vectors is None else vectors.shape[1]
             self._table = create_table(
-                connection,
-                self._server.psycopg,
-                self.schema,
-                language=self.language if self._with_words else None,
-                dimensions=None if vectors is None else vectors.shape[1],
+                connection, self._server.psycopg, self.schema, language, dimensions
             )
             self._table.load(connection, chunks, texts, vectors)
             self._table.create_indexes(
-                connection, words=self._with_words, approximate=self.approximate
+                connection, words=language is not None, approximate=self.approximate
             )
 
     def search(self, query: Query, k: int) -> list[Hit]:
@@ -333,20 +301,13 @@ class Postgres(TextAndVectorProvider):
         if self._with_vectors:
             values["vector"] = format_vector(self.embed_query(query.text))
         asked = build_statement(
-            self.mode,
-            self._table.name,
-            vector_schema=self._table.vector_schema,
-            approximate=self.approximate,
-            depth=depth,
-            limit=k,
-        )
+            self.mode, self._table.name, vector_schema=self._table.vector_schema,
+            approximate=self.approximate, depth=depth, limit=k,
+        )  # fmt: skip
         with self._server.connection() as connection:
             self._prepare(connection, self._table, depth)
             rows = connection.execute(asked, values).fetchall()
-        return [
-            build_hit(self._chunks[place], float(score), rank)
-            for rank, (place, score) in enumerate(rows, start=1)
-        ]
+        return list_hits(self._chunks, rows)
 
     def _prepare(self, connection: Any, table: ChunkTable, depth: int) -> None:
         """Hold the table and set the search depth, once per connection."""
@@ -357,10 +318,6 @@ class Postgres(TextAndVectorProvider):
         if self.approximate and self._with_vectors:
             table.set_search_depth(connection, depth)
         self._thread.prepared = wanted
-
-    @property
-    def _with_words(self) -> bool:
-        return self.mode != "vector"
 
     @property
     def _with_vectors(self) -> bool:
@@ -374,10 +331,8 @@ class Postgres(TextAndVectorProvider):
 
     def close(self) -> None:
         """Drop the table, close all connections, and stop a local server."""
-        super().close()
         try:
-            with suppress(ProviderError):  # the next run in this schema drops the table
-                self._drop()
+            super().close()  # a table that is left behind is dropped by the next run in this schema
         finally:
             self._server.close()
             self._thread = threading.local()

@@ -47,16 +47,12 @@ _TEMPORARY_WORDS: Final = re.compile(
 
 @dataclass
 class PostgresServer:
-    """The server at an address, or a local one that is started on first use.
-
-    Attributes:
-        dsn: Address of the server; "" for a local one.
-    """
+    """The server at an address, or with the address "" a local one, started on first use."""
 
     dsn: str = field(repr=False)
     _open: list[Any] = field(default_factory=list, init=False, repr=False)
     _own: threading.local = field(default_factory=threading.local, init=False, repr=False)
-    _local: LocalPostgres | None = field(default=None, init=False, repr=False)
+    local: LocalPostgres | None = field(default=None, init=False, repr=False)
 
     @cached_property
     def psycopg(self) -> Any:
@@ -66,11 +62,6 @@ class PostgresServer:
     @cached_property
     def _parts(self) -> dict[str, str]:
         return parse_address("dsn of postgres", self.dsn) if self.dsn else {}
-
-    @property
-    def local(self) -> LocalPostgres | None:
-        """The local server, if one was started."""
-        return self._local
 
     @property
     def where(self) -> str:
@@ -93,8 +84,12 @@ class PostgresServer:
         except psycopg.Error as error:
             passing = self._is_temporary(error, connection)
             if connection is not None and (connection.closed or passing):
-                self._forget(connection)
-            raise ProviderError(self._message(error), passing=passing) from None
+                with suppress(psycopg.Error):
+                    connection.close()
+                self._own.connection = None
+            words = mask_passwords(first_line(error), self._parts)
+            msg = f"PostgreSQL at {self.where}: {words}"
+            raise ProviderError(msg, passing=passing) from None
 
     def _connect(self) -> Any:
         address = {**self._address, "connect_timeout": _CONNECT_SECONDS}
@@ -107,9 +102,9 @@ class PostgresServer:
     def _address(self) -> Mapping[str, Any]:
         if self.dsn:
             return self._parts
-        if self._local is None:
-            self._local = LocalPostgres()
-        return parse_address("the local PostgreSQL", self._local.dsn)
+        if self.local is None:
+            self.local = LocalPostgres()
+        return parse_address("the local PostgreSQL", self.local.dsn)
 
     def _is_temporary(self, error: Any, connection: Any) -> bool:
         """Whether a retry may help, unlike after a wrong password or a text that is too long."""
@@ -119,15 +114,6 @@ class PostgresServer:
             return bool(_TEMPORARY_WORDS.search(str(error)))
         return bool(connection.closed)
 
-    def _forget(self, connection: Any) -> None:
-        with suppress(self.psycopg.Error):
-            connection.close()
-        self._own.connection = None
-
-    def _message(self, error: Exception) -> str:
-        words = mask_passwords(first_line(error), self._parts)
-        return f"PostgreSQL at {self.where}: {words}"
-
     def close(self) -> None:
         """Close all connections and stop a local server."""
         for connection in self._open:
@@ -135,9 +121,9 @@ class PostgresServer:
                 connection.close()
         self._open.clear()
         self._own = threading.local()
-        if self._local is not None:
-            self._local.stop()
-            self._local = None
+        if self.local is not None:
+            self.local.stop()
+            self.local = None
 
 
 _PREFIX: Final = "berryeval-postgres-"
@@ -184,13 +170,9 @@ class LocalPostgres:
         return str(self._server.get_uri())
 
     def stop(self) -> None:
-        """Stop the server and remove its data.
-
-        The package would stop the process that it started, but another process may serve the data
-        by now; whichever does is stopped here.
-        """
+        """Stop the server and remove its data."""
         atexit.unregister(self.stop)
-        self._server.cleanup()  # only unregisters the server
+        self._server.cleanup()  # only unregisters the server; another process may serve the data
         self._stop()
 
     def _stop(self) -> None:
@@ -252,7 +234,8 @@ def _remove_orphans() -> None:
             continue
         try:
             if not (folder / _DATA).exists():
-                if _is_new(file):  # its process is still creating it
+                age = abs(time.time() - os.fstat(file).st_mtime)
+                if age < _LOCK_GRACE:  # its process is still creating it
                     continue
             elif not _stop_server(folder / _DATA):
                 continue
@@ -263,22 +246,15 @@ def _remove_orphans() -> None:
         log.info("removed %s, left behind by a run that did not finish", folder)
 
 
-def _is_new(file: int) -> bool:
-    """Whether a file is so recent that its process may not have locked it yet."""
-    return abs(time.time() - os.fstat(file).st_mtime) < _LOCK_GRACE
-
-
 def _stop_server(data: Path) -> bool:
-    """Stop the server of a data folder; return whether none is running.
-
-    The process id may belong to another process by now. An unknown state counts as running.
-    """
+    """Stop the server of a data folder; return whether none is running, False if unknown."""
     psutil = import_optional("psutil", "a local PostgreSQL", extra="postgres")
     try:
         number = int((data / "postmaster.pid").read_text(encoding="utf-8").split()[0])
         server = psutil.Process(number)
-        if not _mentions(server.cmdline(), data):
-            return True
+        paths = filter(Path.is_absolute, map(Path, server.cmdline()))
+        if data.resolve() not in {path.resolve() for path in paths}:
+            return True  # the process id belongs to another process by now
         processes = [server, *server.children(recursive=True)]
     except (FileNotFoundError, psutil.NoSuchProcess):
         return True
@@ -288,29 +264,18 @@ def _stop_server(data: Path) -> bool:
         for process in processes:
             with suppress(psutil.Error):
                 getattr(process, stop)()
-        processes = _wait_for_exit(processes, _STOP_SECONDS)
+        until = time.monotonic() + _STOP_SECONDS
+        while processes := list(filter(_is_alive, processes)):
+            if time.monotonic() > until:
+                break
+            time.sleep(_POLL)
     return not processes
 
 
-def _wait_for_exit(processes: list[Any], seconds: float) -> list[Any]:
-    """Wait for processes to end; return those still alive. Zombies count as ended."""
-    until = time.monotonic() + seconds
-    while alive := [one for one in processes if _is_alive(one)]:
-        if time.monotonic() > until:
-            break
-        time.sleep(_POLL)
-    return alive
-
-
 def _is_alive(process: Any) -> bool:
+    """Whether a process runs; a zombie does not."""
     psutil = import_optional("psutil", "a local PostgreSQL", extra="postgres")
     try:
         return bool(process.is_running() and process.status() != psutil.STATUS_ZOMBIE)
     except psutil.NoSuchProcess:
         return False
-
-
-def _mentions(command: list[str], data: Path) -> bool:
-    """Whether a command line contains this folder, after resolving links."""
-    paths = filter(Path.is_absolute, map(Path, command))
-    return data.resolve() in {path.resolve() for path in paths}

@@ -10,7 +10,7 @@ from __future__ import annotations
 import secrets
 import threading
 import warnings
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -58,7 +58,6 @@ class Qdrant(EmbeddingProvider):
     extra: ClassVar[str] = "qdrant"
     modules: ClassVar[Sequence[str]] = ("qdrant_client", "wordllama")
     in_process: ClassVar[bool] = True  # without a `url`
-    _chunks: Sequence[Chunk] = field(default=(), init=False, repr=False)
     _collection: str = field(default="", init=False, repr=False)
     # A search in local mode modifies the vectors, so it is not thread-safe.
     _one_at_a_time: Any = field(default_factory=threading.Lock, init=False, repr=False)
@@ -132,7 +131,6 @@ class Qdrant(EmbeddingProvider):
 
     @contextmanager
     def _convert_errors(self) -> Iterator[None]:
-        """Convert the errors of Qdrant, with the server and whether a retry may help."""
         http = self._import("qdrant_client.http.exceptions")
         common = self._import("qdrant_client.common.client_exceptions")
         try:
@@ -169,12 +167,3 @@ class Qdrant(EmbeddingProvider):
             name, self._collection = self._collection, ""
             with self._convert_errors():
                 self._client.delete_collection(name)
-
-    def close(self) -> None:
-        """Delete the collection and close the client."""
-        super().close()
-        with suppress(ProviderError):  # the server may be gone
-            self._drop()
-        client = self.__dict__.pop("_client", None)
-        if client is not None:
-            client.close()

@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from berryeval.data import RankingRule
-from berryeval.providers.base import rank_hits
+from berryeval.providers.base import encode_id, rank_hits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -26,12 +26,8 @@ def fetch_hits(
 ) -> list[Hit]:
     """Fetch the `k` best hits from an engine that cuts a ranking anywhere among equal scores.
 
-    Args:
-        chunks: Indexed chunks.
-        k: Number of hits.
-        fetch: Function that asks the engine for a number of (chunk position, score) pairs, highest
-            score first. It is called with larger numbers until all ties for the last place are
-            included.
+    `fetch` asks the engine for a number of (chunk position, score) pairs, highest score first, and
+    is called with larger numbers until all ties for the last place are included.
     """
     count = k + _EXTRA
     found = fetch(count)
@@ -76,15 +72,9 @@ def fuse_ranks(
     constant: int,
     weights: Sequence[float] | None = None,
 ) -> list[Hit]:
-    """Return the `k` best hits of all rankings by reciprocal rank.
+    """Return the `k` best hits of all rankings by weight / (constant + rank).
 
     A document that a ranking repeats counts at its first rank.
-
-    Args:
-        rankings: Rankings, each best first.
-        k: Number of hits to keep.
-        constant: Constant added to each rank; 60 in the paper.
-        weights: Weight of each ranking; 1 by default.
     """
 
     def weigh(hits: Sequence[Hit], weight: float) -> list[float]:
@@ -100,11 +90,6 @@ def fuse_scores(
 
     A ranking whose scores carry no information (all equal, or rising by more than rounding, as
     distances do) counts by position, evenly spaced.
-
-    Args:
-        rankings: Rankings, each best first.
-        k: Number of hits to keep.
-        weights: Weight of each ranking; 1 by default.
     """
 
     def weigh(hits: Sequence[Hit], weight: float) -> list[float]:
@@ -114,16 +99,12 @@ def fuse_scores(
 
 
 def _normalize(scores: Sequence[float]) -> list[float]:
-    """Scale scores from 0 (last) to 1 (first).
-
-    Scores that only rounding has swapped are sorted, so that the order of the hits is kept.
-    """
     if not scores:
         return []
     range_ = max(scores) - min(scores)
     if find_disorder(scores) or not all(map(math.isfinite, scores)) or not 0 < range_ < math.inf:
         return [1 - place / len(scores) for place in range(len(scores))]
-    lowest = min(scores)
+    lowest = min(scores)  # scores that only rounding has swapped are sorted
     return [(score - lowest) / range_ for score in sorted(scores, reverse=True)]
 
 
@@ -145,9 +126,7 @@ def _fuse(
             first_hits.setdefault(hit.id, hit)
             score_of[hit.id] = score_of.get(hit.id, 0.0) + worth
     ids = list(first_hits)
-    order = RankingRule(depth=k).order(
-        [name.encode(errors="surrogatepass") for name in ids], [score_of[name] for name in ids]
-    )
+    order = RankingRule(depth=k).order([encode_id(name) for name in ids], list(score_of.values()))
     return [
         replace(first_hits[ids[place]], score=score_of[ids[place]], rank=rank)
         for rank, place in enumerate(order, start=1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -66,48 +67,54 @@ class RetrieverProvider(Provider):
             raise ProviderError(msg)
         self._found = built
 
-    def ask(self, query: Query, **options: Any) -> list[Any]:
-        """Return the retriever's answer as a list."""
+    def search(self, query: Query, k: int) -> list[Hit]:
+        """Call the retriever."""
         if not self._is_retriever(self._found):
             msg = f"{self.name}: there is no retriever yet; `index` builds it"
             raise ProviderError(msg)
         search = getattr(self._found, self.methods[self.asynchronous])
-        found = self._loop.wait_for(search(query.text, **options))
+        found = self._loop.wait_for(search(query.text, **self._options(k)))
         if not isinstance(found, Sequence) or isinstance(found, str | bytes):
             msg = f"{self.name}: expected a list, found {type(found).__name__} {found!r:.80}"
             raise ProviderError(msg)
-        return list(found)
-
-    def complete(self, hits: Sequence[Hit], scores: Sequence[Any]) -> list[Hit]:
-        """Complete the hits from the chunks; either all hits have a score or none."""
+        read = [self._read(one, place) for place, one in enumerate(found, start=1)]
         try:
-            check_all_scored(hits, [score is not None for score in scores])
+            return [self._known.complete(hit) for hit in check_all_scored(read)]
         except ProviderError as error:
             msg = f"{self.name}: {error}"
             raise ProviderError(msg) from None
-        return [self._known.complete(hit) for hit in hits]
+
+    def _options(self, k: int) -> dict[str, Any]:  # noqa: ARG002 - most take no number
+        return {}
+
+    @abstractmethod
+    def _read(self, found: Any, place: int) -> tuple[Hit, bool]:
+        """Return a hit and whether it has a score."""
+
+    def read_id(self, metadata: Mapping[str, Any], name: str, place: int) -> str:
+        """Return the id in the metadata of a hit."""
+        found = read_id(metadata.get(name))
+        if found is not None:
+            return found
+        there = ", ".join(map(repr, metadata)) or "nothing"
+        msg = (
+            f"{self.name}: hit {place} has no id at metadata[{name!r}]; the metadata has {there}; "
+            "set the option id to its name"
+        )
+        raise ProviderError(msg)
 
     def close(self) -> None:
         """Stop what still runs."""
         self._loop.close()
 
 
-def read_metadata_id(metadata: Mapping[str, Any], name: str, owner: str, place: int) -> str:
-    """Return the id in the metadata of a hit."""
-    found = read_id(metadata.get(name))
-    if found is not None:
-        return found
-    there = ", ".join(map(repr, metadata)) or "nothing"
-    msg = (
-        f"{owner}: hit {place} has no id at metadata[{name!r}]; the metadata has {there}; "
-        "set the option id to its name"
-    )
-    raise ProviderError(msg)
-
-
 @dataclass
 class LangChain(RetrieverProvider):
     """A LangChain `BaseRetriever`, or any object with its `invoke`.
+
+    A LangChain retriever returns as many documents as it is configured for, commonly 4: configure
+    it for the evaluated depth, or name the argument that sets the number with `k_argument`. A
+    document split with `add_start_index` carries its position.
 
     Attributes:
         id: Name of the id in the metadata; "" for the id of the document itself.
@@ -125,13 +132,10 @@ class LangChain(RetrieverProvider):
     # No `modules`: the retriever imports its own package.
     extra: ClassVar[str] = "langchain"
 
-    def search(self, query: Query, k: int) -> list[Hit]:
-        """Invoke the retriever."""
-        found = self.ask(query, **({self.k_argument: k} if self.k_argument else {}))
-        hits = [self._hit(document, place) for place, document in enumerate(found, start=1)]
-        return self.complete(hits, [one.metadata.get(self.score) for one in found])
+    def _options(self, k: int) -> dict[str, Any]:
+        return {self.k_argument: k} if self.k_argument else {}
 
-    def _hit(self, document: Any, place: int) -> Hit:
+    def _read(self, document: Any, place: int) -> tuple[Hit, bool]:
         metadata = getattr(document, "metadata", None)
         text = getattr(document, "page_content", None)
         if not isinstance(metadata, Mapping) or not isinstance(text, str):
@@ -139,17 +143,14 @@ class LangChain(RetrieverProvider):
             msg = f"langchain: hit {place}: expected a Document, found {found}"
             raise ProviderError(msg)
         own = getattr(document, "id", None)
-        name = (
-            own
-            if own and not self.id
-            else read_metadata_id(metadata, self.id or "id", "langchain", place)
-        )
+        if not own or self.id:
+            own = self.read_id(metadata, self.id or "id", place)
         score = metadata.get(self.score)
         start = metadata.get("start_index")
         if not isinstance(start, int) or start < 0 or not text:
             start = None
-        return Hit(
-            str(name),
+        hit = Hit(
+            str(own),
             0.0 if score is None else read_number(score, f"metadata.{self.score}"),
             text=text,
             doc_id=str(metadata.get(self.doc_id) or ""),
@@ -157,11 +158,15 @@ class LangChain(RetrieverProvider):
             end=None if start is None else start + len(text),
             metadata=dict(metadata),
         )
+        return hit, score is not None
 
 
 @dataclass
 class LlamaIndex(RetrieverProvider):
     """A LlamaIndex `BaseRetriever`, or any object with its `retrieve`.
+
+    A LlamaIndex retriever returns as many nodes as it is configured for (`similarity_top_k`,
+    commonly 2): configure it for the evaluated depth.
 
     Attributes:
         id: Name of the id in the metadata; "" for the id of the node itself.
@@ -176,13 +181,7 @@ class LlamaIndex(RetrieverProvider):
     # No `modules`: the retriever imports its own package.
     extra: ClassVar[str] = "llamaindex"
 
-    def search(self, query: Query, k: int) -> list[Hit]:  # noqa: ARG002 - the retriever has its own
-        """Call the retriever."""
-        found = self.ask(query)
-        hits = [self._hit(scored, place) for place, scored in enumerate(found, start=1)]
-        return self.complete(hits, [getattr(scored, "score", None) for scored in found])
-
-    def _hit(self, scored: Any, place: int) -> Hit:
+    def _read(self, scored: Any, place: int) -> tuple[Hit, bool]:
         node: Any = getattr(scored, "node", None)
         metadata = getattr(node, "metadata", None)
         own = getattr(node, "node_id", None)
@@ -195,8 +194,8 @@ class LlamaIndex(RetrieverProvider):
         end = getattr(node, "end_char_idx", None)
         has_span = isinstance(start, int) and isinstance(end, int) and 0 <= start < end
         source = metadata.get(self.doc_id) if self.doc_id else getattr(node, "ref_doc_id", None)
-        return Hit(
-            read_metadata_id(metadata, self.id, "llamaindex", place) if self.id else own,
+        hit = Hit(
+            self.read_id(metadata, self.id, place) if self.id else own,
             0.0 if score is None else read_number(score, "score"),
             text=str(node.get_content() if hasattr(node, "get_content") else node.text),
             doc_id=str(source or ""),
@@ -204,3 +203,4 @@ class LlamaIndex(RetrieverProvider):
             end=end if has_span else None,
             metadata=dict(metadata),
         )
+        return hit, score is not None

@@ -10,7 +10,7 @@ from berryeval._internal.text import pluralize
 from berryeval.data import Hit, RankingRule, Run
 from berryeval.errors import ConfigurationError, DataError, ProviderError
 from berryeval.providers.answers import KnownChunks
-from berryeval.providers.base import Provider
+from berryeval.providers.base import Provider, encode_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -43,7 +43,7 @@ class RunFile(Provider):
     def expect(self, queries: Sequence[Query]) -> None:
         """Reject a file that has no query of the benchmark."""
         run, place_of = self._loaded
-        if not queries or any(_key(query) in place_of for query in queries):
+        if not queries or any(encode_id(query.id) in place_of for query in queries):
             return
         theirs = _list_ids(run.table.queries[place] for place in range(min(_SHOWN, len(place_of))))
         ours = _list_ids(query.id for query in queries[:_SHOWN])
@@ -62,7 +62,7 @@ class RunFile(Provider):
     def search(self, query: Query, k: int) -> list[Hit]:
         """Return the ranking of the query's id, in THE order of rankings."""
         run, place_of = self._loaded
-        place = place_of.get(_key(query))
+        place = place_of.get(encode_id(query.id))
         if place is None:
             return []
         start, end = run.table.offsets[place : place + 2].tolist()
@@ -85,10 +85,6 @@ class RunFile(Provider):
         return run, {
             name: place for place, name in enumerate(queries.to_bytes_list(0, len(queries)))
         }
-
-
-def _key(query: Query) -> bytes:
-    return query.id.encode(errors="surrogatepass")
 
 
 def _list_ids(ids: Iterable[str]) -> str:

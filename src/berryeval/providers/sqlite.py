@@ -13,12 +13,13 @@ import threading
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from berryeval._internal.optional import import_optional
 from berryeval.errors import ProviderError
-from berryeval.providers.base import build_hit, clean_text, searchable_text
+from berryeval.providers.base import clean_text, encode_id, list_hits, searchable_text
 from berryeval.providers.bm25 import STOPWORDS
 from berryeval.providers.embedders.base import FusingProvider
 
@@ -33,13 +34,9 @@ _BUSY_TIMEOUT: Final = 10_000  # milliseconds to wait for other writers
 
 
 class SqliteDatabase:
-    """A SQLite database with one connection per thread.
+    """A SQLite file, or with the path "" a database in memory, with one connection per thread.
 
     A missing file is created, and removed by `close` if it has no tables left.
-
-    Args:
-        path: Database file; "" for a private database in memory.
-        with_vectors: Whether to load sqlite-vec.
     """
 
     def __init__(self, path: str, *, with_vectors: bool) -> None:
@@ -48,6 +45,8 @@ class SqliteDatabase:
         self._made_file = False
         self._open: list[Any] = []
         self._own = threading.local()
+        # An in-memory database is shared by the connections of this process.
+        self._memory = f"file:/berryeval-{secrets.token_hex(8)}?vfs=memdb"
 
     @cached_property
     def package(self) -> Any:
@@ -88,11 +87,6 @@ class SqliteDatabase:
         limit = ctypes.c_int64(_LARGEST)
         connection.file_control("main", apsw.SQLITE_FCNTL_SIZE_LIMIT, ctypes.addressof(limit))
         return connection
-
-    @cached_property
-    def _memory(self) -> str:
-        """Address of an in-memory database shared by the connections of this process."""
-        return f"file:/berryeval-{secrets.token_hex(8)}?vfs=memdb"
 
     def close(self) -> None:
         """Close all connections, and remove a file that was created here and is empty."""
@@ -135,7 +129,6 @@ class Sqlite(FusingProvider):
     extra: ClassVar[str] = "sqlite"
     modules: ClassVar[Sequence[str]] = ("apsw", "sqlite_vec", "wordllama")
     in_process: ClassVar[bool] = True
-    _chunks: Sequence[Chunk] = field(default=(), init=False, repr=False)
     _name: str = field(default="", init=False, repr=False)
     _database: SqliteDatabase = field(init=False, repr=False)
 
@@ -147,8 +140,8 @@ class Sqlite(FusingProvider):
         """Create and fill the tables in one transaction."""
         self._drop()
         texts = [searchable_text(chunk) for chunk in chunks]
-        with_vectors = self.mode != "text"
-        blobs = list(map(_blob, self.embed(texts))) if with_vectors else [None] * len(texts)
+        plain = self.mode == "text"
+        blobs = [None] * len(texts) if plain else list(map(_blob, self.embed(texts)))
         name = f"berryeval_{secrets.token_hex(6)}"
         with self._database.connection() as connection, connection:
             tokenizer = "porter unicode61" if self.stemming else "unicode61"
@@ -159,15 +152,12 @@ class Sqlite(FusingProvider):
             )
             connection.executemany(
                 f"INSERT INTO {name} VALUES (?, ?, ?)",  # noqa: S608 - our own name
-                (
-                    (place, chunk.id.encode(errors="surrogatepass"), blobs[place])
-                    for place, chunk in enumerate(chunks)
-                ),
+                zip(count(), (encode_id(chunk.id) for chunk in chunks), blobs, strict=False),
             )
             if self.mode != "vector":
                 connection.executemany(
                     f"INSERT INTO {name}_words (rowid, body) VALUES (?, ?)",  # noqa: S608 - our own name
-                    ((place, clean_text(text)) for place, text in enumerate(texts)),
+                    enumerate(map(clean_text, texts)),
                 )
         self._chunks, self._name = chunks, name
 
@@ -194,10 +184,7 @@ class Sqlite(FusingProvider):
             return []
         with self._database.connection() as connection:
             rows = connection.execute(statement.format(name=self._name), (asked, k)).fetchall()
-        return [
-            build_hit(self._chunks[place], score, rank)
-            for rank, (place, score) in enumerate(rows, start=1)
-        ]
+        return list_hits(self._chunks, rows)
 
     def _drop(self) -> None:
         if self._name:
@@ -208,8 +195,6 @@ class Sqlite(FusingProvider):
     def close(self) -> None:
         """Drop the tables, close all connections, and remove a file that was created here."""
         super().close()
-        with suppress(ProviderError):  # the file may be gone
-            self._drop()
         self._database.close()
 
 

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from email.utils import parsedate_to_datetime
 from functools import cache
+from itertools import count
 from typing import Any, Final
 from urllib.parse import parse_qsl, unquote, urlsplit
 
@@ -51,6 +52,7 @@ class JsonServer:
         timeout: Seconds without data after which a request fails.
         verify: Whether to check the certificate of the server.
         secrets: Further values to mask in messages.
+        authorization: Header `Authorization`; "" for none.
     """
 
     what: str
@@ -61,6 +63,7 @@ class JsonServer:
     timeout: float = 60.0
     verify: bool = True
     secrets: Sequence[str] = field(default=(), repr=False)
+    authorization: str = field(default="", repr=False)
     _client: Any = field(default=None, init=False, repr=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
 
@@ -68,6 +71,8 @@ class JsonServer:
         check_url(self.what, self.url)
         require_text(f"user of {self.what}", self.user)
         require_text(f"password of {self.what}", self.password)
+        if self.authorization and isinstance(self.headers, Mapping):
+            self.headers = {**self.headers, "Authorization": self.authorization}
         check_headers(self.what, self.headers)
         positive = is_number(self.timeout) and self.timeout > 0
         require(positive, f"timeout of {self.what}", "more than 0 seconds", self.timeout)
@@ -82,28 +87,31 @@ class JsonServer:
             (value for value in hidden if len(value) >= _SHORTEST_SECRET), key=len, reverse=True
         )
 
+    @classmethod
+    def from_options(
+        cls, what: str, given: Any, authorization: str, secrets: Sequence[str] = ()
+    ) -> JsonServer:
+        """Build the server of a provider that has the options of a server."""
+        names = ("url", "headers", "user", "password", "timeout", "verify")
+        options = {name: getattr(given, name) for name in names}
+        return cls(what, secrets=secrets, authorization=authorization, **options)
+
     def ask(self, method: str, path: str = "", *, attempts: int = 1, **request: Any) -> Any:
         """Send a request and return the JSON of the answer, with retries after temporary errors.
 
-        Args:
-            method: HTTP method.
-            path: Path appended to the base address.
-            attempts: Maximum number of attempts; 1 where the runner retries.
-            request: `body` is sent as JSON, `content` unchanged; `params` and `headers` are added;
-                `url` replaces the address.
+        Of the request, `body` is sent as JSON, `content` unchanged; `params` and `headers` are
+        added; `url` replaces the address.
         """
-        attempt = 1
-        while True:
+        for attempt in count(1):
             try:
                 return self._send(method, path, **request)
             except ProviderError as error:
                 if not error.passing or attempt >= attempts:
                     raise
-                wait = _FIRST_WAIT * 2 ** (attempt - 1)
-                if error.retry_after is not None:
-                    wait = error.retry_after
-            time.sleep(min(wait, _LONGEST_WAIT))
-            attempt += 1
+                wait = error.retry_after
+            usual = _FIRST_WAIT * 2 ** (attempt - 1)
+            time.sleep(min(usual if wait is None else wait, _LONGEST_WAIT))
+        return None
 
     def _send(self, method: str, path: str, **request: Any) -> Any:
         httpx = import_optional("httpx", self.what, extra="http")
@@ -146,17 +154,8 @@ class JsonServer:
         wait = _read_retry_after(answer.headers.get("retry-after", "")) if passing else None
         raise self._error(method, url, words, passing=passing, retry_after=wait)
 
-    def _error(
-        self,
-        method: str,
-        url: str,
-        words: str,
-        *,
-        passing: bool = False,
-        retry_after: float | None = None,
-    ) -> ProviderError:
-        msg = self.mask(f"{self.what}: {method} {_shown(url)}: {words}")
-        return ProviderError(msg, passing=passing, retry_after=retry_after)
+    def _error(self, method: str, url: str, words: str, **kind: Any) -> ProviderError:
+        return ProviderError(self.mask(f"{self.what}: {method} {_shown(url)}: {words}"), **kind)
 
     @property
     def shown_url(self) -> str:
@@ -216,11 +215,8 @@ def check_url(what: str, url: object) -> None:
 
 
 def _is_ambiguous(url: str) -> bool:
-    """Whether the end of a password in the address is unclear.
-
-    An `@` may follow a host. After `name:word` it may also mean that the word is the start of a
-    password that contains `/`, `?` or `#`. A word of digits is a port.
-    """
+    # An `@` may follow a host. After `name:word` it may also mean that the word is the start of a
+    # password that contains `/`, `?` or `#`. A word of digits is a port.
     rest = url.partition("://")[2]
     place = re.split(r"[/?#]", rest, maxsplit=1)[0]
     if "@" in place:
@@ -244,10 +240,7 @@ def check_headers(what: str, headers: object) -> None:
 
 
 def find_secrets(options: Any, name: str) -> Iterator[str]:
-    """Yield the secret values below an option of this name.
-
-    For a value such as "Bearer abc", the part after the space is also yielded by itself.
-    """
+    """Yield the secret values below an option of this name; for "Bearer abc" also "abc" alone."""
     if isinstance(options, Mapping):
         for key, value in options.items():
             yield from find_secrets(value, nested_name(name, key))

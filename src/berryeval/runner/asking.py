@@ -64,7 +64,8 @@ def index_and_ask(
     errors. Configuration errors and missing packages are raised unchanged. Errors while closing are
     only logged, because all queries have been answered by then.
     """
-    run_async(_Session(provider, chunks, queries, k, record, policy or Policy(), before).run)
+    asker = _Asker(provider, queries, k, record, policy or Policy(), before)
+    run_async(_Session(provider, chunks, asker, asker.policy).run)
 
 
 def ask_all(
@@ -78,15 +79,8 @@ def ask_all(
     """Ask every query and pass each ranking to `record`, in the order in which they finish.
 
     An error becomes the outcome of its query. A run that exceeds its error budget is stopped with a
-    `RunFailedError`; the rankings recorded until then are kept.
-
-    Args:
-        provider: Provider to ask.
-        queries: Queries still to be asked.
-        k: Number of hits per query.
-        record: Function that receives the rankings.
-        policy: Concurrency, timeouts, retries and error budget.
-        before: Progress of earlier parts of the same run, which counts towards its budget.
+    `RunFailedError`; the rankings recorded until then are kept. The progress `before`, of earlier
+    parts of the same run, counts towards its budget.
     """
     run_async(_Asker(provider, queries, k, record, policy or Policy(), before).run)
 
@@ -97,11 +91,8 @@ class _Session:
 
     provider: Provider
     chunks: Sequence[Chunk]
-    queries: Sequence[Query]
-    k: int
-    record: Callable[[Ranking], None]
+    asker: _Asker
     policy: Policy
-    before: Progress
 
     async def run(self) -> None:
         seconds, entered = _CLOSE_SECONDS, False
@@ -110,14 +101,11 @@ class _Session:
                 await self._start("the provider", "entered", enter)
             entered = True
             await self._start("the index", "built", self.provider.index, self.chunks)
-            await self._asker().run()
+            await self.asker.run()
             seconds = self.policy.timeout
         finally:
             if leave := find_exit(self.provider, entered=entered):
                 await self._close(min(seconds, self.policy.timeout), leave)
-
-    def _asker(self) -> _Asker:
-        return _Asker(self.provider, self.queries, self.k, self.record, self.policy, self.before)
 
     async def _start(self, what: str, done: str, function: Callable[..., Any], *args: Any) -> None:
         """Call a function that must succeed before the first query."""
@@ -164,7 +152,6 @@ class _Session:
 
 
 def _explain(failed: str, error: Exception, attempts: int) -> str:
-    """Describe an error, with the number of attempts if it was temporary."""
     ours = isinstance(error, BerryEvalError)
     text = str(error) if ours else f"{failed} ({describe_error(error)})"
     temporary = isinstance(error, ProviderError) and error.passing
@@ -261,8 +248,7 @@ class _Asker:
         """Ask several queries at once; return their rankings and the number of attempts.
 
         There are no rankings if the batch failed: each query is then asked alone, so that a bad
-        query costs only itself. A batch that was too slow is not repeated, because it would be slow
-        again.
+        query costs only itself. A batch that was too slow would be slow again.
         """
         batch = len(queries)
         attempt = 0
@@ -290,10 +276,9 @@ class _Asker:
         found = []
         for query, answer in zip(queries, answers, strict=True):
             try:
-                ranking = build_ranking(query.id, answer, self.k, share, attempts, batch)
+                found.append(build_ranking(query.id, answer, self.k, share, attempts, batch))
             except Exception as error:  # noqa: BLE001 - a bad answer fails only its own query
-                ranking = _build_failure(query.id, error, share, attempts, batch)
-            found.append(ranking)
+                found.append(_build_failure(query.id, error, share, attempts, batch))
         return found
 
 
@@ -305,11 +290,5 @@ def _build_failure(
     query_id: str, error: Exception, latency: float, attempts: int, batch: int = 1
 ) -> Ranking:
     outcome: Outcome = "timeout" if is_timeout(error) else "error"
-    return Ranking(
-        query_id,
-        outcome,
-        latency=latency,
-        attempts=attempts,
-        error=add_attempts(describe_error(error), attempts),
-        batch=batch,
-    )
+    words = add_attempts(describe_error(error), attempts)
+    return Ranking(query_id, outcome, latency=latency, attempts=attempts, error=words, batch=batch)

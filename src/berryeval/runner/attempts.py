@@ -48,15 +48,11 @@ def add_attempts(text: str, attempts: int, *, even_once: bool = False) -> str:
 
 
 class Attempts:
-    """Attempts at searching one provider: ordinary functions run in threads, coroutines here.
-
-    Attributes:
-        takes_batches: Whether the provider can be asked several queries at once.
-    """
+    """Attempts at searching one provider: ordinary functions run in threads, coroutines here."""
 
     def __init__(self, provider: Provider, k: int, timeout: float) -> None:
         self._search: Callable[..., Any] = provider.search
-        self._search_many = getattr(provider, "search_many", None)
+        self._search_many: Any = getattr(provider, "search_many", None)
         self._k = k
         self._timeout = timeout
         self._threads = DaemonThreads()
@@ -72,17 +68,13 @@ class Attempts:
 
     async def search_many(self, queries: Sequence[Query]) -> list[Any]:
         """Return the provider's answers to several queries."""
-        search_many = self._search_many
-        if search_many is None:
-            msg = "the provider takes no batches"
-            raise ProviderError(msg)
 
         def limit_each(answers: Any) -> Any:
             if isinstance(answers, Awaitable):
                 return answers
             return [self._limit(answer) for answer in check_batch(answers, len(queries))]
 
-        answers = await self._call_in_time(search_many, queries, limit_each)
+        answers = await self._call_in_time(self._search_many, queries, limit_each)
         return check_batch(answers, len(queries))
 
     async def _call_in_time(
@@ -174,12 +166,9 @@ class Policy:
         require(0 <= self.error_budget <= 1, "error_budget", "between 0 and 1", self.error_budget)
 
     def wait_before(self, attempt: int, error: Exception, key: str) -> float | None:
-        """Return the seconds to wait before an attempt, or None if it would not help.
+        """Return the seconds to wait before an attempt after an error; None if it would not help.
 
-        Args:
-            attempt: Number of the attempt, from 2.
-            error: Error of the previous attempt.
-            key: Name of what is attempted, such as a query id; with the seed it decides the jitter.
+        The key, such as a query id, decides the jitter together with the seed.
         """
         if attempt > self.attempts or not _is_temporary(error):
             return None
@@ -202,11 +191,8 @@ class Policy:
 
     def is_hopeless(self, failed: int, done: int, total: int) -> bool:
         """Whether too many queries have failed to ask the rest."""
-        if self.error_budget >= 1:
-            return False
-        if failed > self.error_budget * total:
-            return True
-        return done >= _MIN_QUERIES and failed == done
+        all_failed = done >= _MIN_QUERIES and failed == done
+        return self.error_budget < 1 and (failed > self.error_budget * total or all_failed)
 
 
 def _is_temporary(error: Exception) -> bool:

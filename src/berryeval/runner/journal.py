@@ -13,6 +13,7 @@ import re
 import sys
 import zlib
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
@@ -32,10 +33,7 @@ _DEEPEST: Final = 20
 
 
 def encode_entry(entry: Mapping[str, Any]) -> bytes:
-    """Return an entry as JSON in UTF-8.
-
-    Values that JSON cannot express (dates, arrays, NaN) are replaced by their text.
-    """
+    """Return an entry as JSON; values that JSON cannot express are replaced by their text."""
     try:
         text = json.dumps(entry, ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError, RecursionError):
@@ -119,9 +117,8 @@ class Journal:
                 raise DataError(msg)
             return 0  # its process was killed while creating it
         if header != start:
-            different = sorted(
-                name for name in {*header, *start} if header.get(name) != start.get(name)
-            )
+            names = sorted({*header, *start})
+            different = [name for name in names if header.get(name) != start.get(name)]
             msg = (
                 f"{self.path}: belongs to another run ({', '.join(different)} differ); "
                 "resume with the same configuration, or choose another folder"
@@ -150,17 +147,11 @@ class Journal:
             while left:
                 left = left[os.write(self._file, left) :]
         except OSError as error:
-            self._cut_to(self._end)
+            with suppress(OSError):  # a torn line would make the next line unreadable
+                os.ftruncate(self._file, self._end)
+                os.lseek(self._file, self._end, os.SEEK_SET)
             raise self._write_error(error) from None
         self._end += len(line)
-
-    def _cut_to(self, end: int) -> None:
-        """Remove a torn line, which would make the next line unreadable."""
-        from contextlib import suppress
-
-        with suppress(OSError):
-            os.ftruncate(self._file, end)
-            os.lseek(self._file, end, os.SEEK_SET)
 
     def _write_error(self, error: OSError) -> NotWrittenError:
         return NotWrittenError(f"{self.path}: cannot be written ({error.strerror or error})")

@@ -158,14 +158,6 @@ def build_ranking(
         for rank, hit in enumerate(hits, start=1)
     )
     return Ranking(
-        query_id,
-        "ok" if ranked else "empty",
-        ranked,
-        latency,
-        attempts,
-        returned=len(given),
-        repeated=len(given) - len(first),
-        cost=cost,
-        batch=batch,
-        disorder=disorder,
-    )
+        query_id, "ok" if ranked else "empty", ranked, latency, attempts, returned=len(given),
+        repeated=len(given) - len(first), cost=cost, batch=batch, disorder=disorder,
+    )  # fmt: skip

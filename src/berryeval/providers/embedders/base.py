@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from abc import abstractmethod
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Protocol
@@ -12,6 +13,7 @@ import numpy as np
 
 from berryeval._internal.registry import Registry
 from berryeval._internal.validate import reject_unknown, require_choice, require_whole
+from berryeval.errors import ProviderError
 from berryeval.providers.base import Provider
 from berryeval.providers.embedders.cache import embed_with_cache
 from berryeval.providers.ranking import fuse_ranks
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from berryeval.data import Hit, Query
+    from berryeval.data import Chunk, Hit, Query
 
 
 class Embedder(Protocol):
@@ -42,11 +44,9 @@ EMBEDDERS: Final[Registry[Callable[..., Embedder]]] = Registry(
     "embedder",
     {
         "wordllama": "berryeval.providers.embedders.wordllama:WordLlama",
-        "model2vec": "berryeval.providers.embedders.model2vec:Model2Vec",
+        "model2vec": "berryeval.providers.embedders.models:Model2Vec",
         "openai": "berryeval.providers.embedders.openai:OpenAi",
-        "sentence-transformers": (
-            "berryeval.providers.embedders.sentence_transformers:SentenceTransformers"
-        ),
+        "sentence-transformers": "berryeval.providers.embedders.models:SentenceTransformers",
     },
 )
 
@@ -62,10 +62,7 @@ def build_embedder(name: str, options: Mapping[str, Any] | None = None) -> Embed
 
 
 def embed_texts(embedder: Embedder, texts: Sequence[str]) -> npt.NDArray[np.float32]:
-    """Return unit vectors of texts to index; all zeros for a text without content.
-
-    Vectors of slow embedders are read from the cache if possible.
-    """
+    """Return unit vectors of texts to index, cached if possible; all zeros without content."""
     if not texts:
         return np.zeros((0, 1), dtype=np.float32)
     return _normalize(embed_with_cache(embedder, texts))
@@ -78,10 +75,7 @@ def embed_query(embedder: Embedder, text: str) -> npt.NDArray[np.float32]:
 
 
 def embed_queries(embedder: Embedder, texts: Sequence[str]) -> npt.NDArray[np.float32]:
-    """Return unit vectors of queries; all zeros for a query without content.
-
-    They are never cached, because embedding is part of a query's latency.
-    """
+    """Return unit vectors of queries, never cached: embedding is part of a query's latency."""
     embed_queries = getattr(embedder, "embed_queries", None) or embedder.embed
     return _normalize(np.asarray(embed_queries(texts)))
 
@@ -105,6 +99,7 @@ class EmbeddingProvider(Provider):
 
     embedder: str = "wordllama"
     embedder_options: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    _chunks: Sequence[Chunk] = field(default=(), init=False, repr=False)
 
     def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
         """Return unit vectors of texts to index; all zeros for a text without content."""
@@ -118,10 +113,17 @@ class EmbeddingProvider(Provider):
         """Return the unit vectors of several queries."""
         return embed_queries(self._embedder, texts)
 
+    def _drop(self) -> None:
+        """Remove what `index` created in the engine."""
+
     def close(self) -> None:
-        """Close the embedder if it holds connections."""
+        """Close the embedder, remove what was indexed, and close the client of the engine."""
         if "_embedder" in vars(self) and hasattr(self._embedder, "close"):
             self._embedder.close()
+        with suppress(ProviderError):  # the server or the folder may be gone
+            self._drop()
+        if (client := vars(self).pop("_client", None)) is not None:
+            client.close()
 
     @cached_property
     def _embedder(self) -> Embedder:

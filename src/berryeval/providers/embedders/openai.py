@@ -11,7 +11,7 @@ import numpy as np
 from berryeval._internal.validate import require_text, require_whole
 from berryeval.errors import ProviderError
 from berryeval.providers.base import clean_text
-from berryeval.providers.web import JsonServer, check_headers
+from berryeval.providers.web import JsonServer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -61,13 +61,10 @@ class OpenAi:
         require_whole(f"attempts of {name}", self.attempts)
         require_text(f"model of {name}", self.model)
         require_text(f"api_key of {name}", self.api_key)
-        check_headers(name, self.headers)
-        headers = dict(self.headers)
-        if self.api_key:
-            headers["Authorization"] = f"Bearer {self.api_key}"
         self._server = JsonServer(
-            name, self.base_url, headers, timeout=self.timeout, verify=self.verify
-        )
+            name, self.base_url, self.headers, timeout=self.timeout, verify=self.verify,
+            authorization=f"Bearer {self.api_key}" if self.api_key else "",
+        )  # fmt: skip
 
     @property
     def identity(self) -> str:
@@ -101,9 +98,7 @@ class OpenAi:
         return vectors
 
     def _request(self, inputs: list[str], attempts: int) -> list[list[float]]:
-        body: dict[str, Any] = {
-            "model": self.model, "input": inputs, "encoding_format": "float",
-        }  # fmt: skip
+        body: dict[str, Any] = {"model": self.model, "input": inputs, "encoding_format": "float"}
         if self.dimensions:
             body["dimensions"] = self.dimensions
         answer = self._server.ask("POST", "/embeddings", attempts=attempts, body=body)
@@ -119,7 +114,7 @@ class OpenAi:
             if not isinstance(index, int) or not 0 <= index < len(rows) or rows[index] is not None:
                 msg = f"the index {index!r:.80} at data[{place}]"
                 raise self._unexpected(msg)
-            if not _is_vector(vector):
+            if not vector or not isinstance(vector, list) or not all(map(_is_finite, vector)):
                 msg = f"{vector!r:.80} at data[{place}].embedding"
                 raise self._unexpected(msg)
             rows[index] = vector
@@ -137,9 +132,5 @@ class OpenAi:
         self._server.close()
 
 
-def _is_vector(value: Any) -> bool:
-    return (
-        isinstance(value, list)
-        and bool(value)
-        and all(isinstance(item, int | float) and math.isfinite(item) for item in value)
-    )
+def _is_finite(value: Any) -> bool:
+    return isinstance(value, int | float) and math.isfinite(value)
