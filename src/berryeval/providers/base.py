@@ -169,10 +169,7 @@ def add_costs(costs: Iterable[Any]) -> dict[str, Any]:
 
 
 def find_enter(thing: Any) -> Callable[[], Any] | None:
-    """Return the function that enters a context manager, plain or `async`; None if it is not one.
-
-    The base class `Provider` does not count, because entering it does nothing.
-    """
+    """Return the function that enters a (plain or `async`) context manager, or None."""
     return _own_method(thing, "__aenter__") or _own_method(thing, "__enter__")
 
 
@@ -191,6 +188,6 @@ def find_exit(thing: Any, *error: Any, entered: bool = True) -> Callable[[], Any
 
 def _own_method(thing: Any, name: str) -> Callable[..., Any] | None:
     method = getattr(type(thing), name, None)
-    if method is None or method is getattr(Provider, name, None):
+    if method is None or method is getattr(Provider, name, None):  # entering it does nothing
         return None
     return partial(method, thing)

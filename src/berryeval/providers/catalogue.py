@@ -218,18 +218,13 @@ def _list_options(kind: Callable[..., Any]) -> Iterator[ProviderOption]:
             inspect.cleandoc(parent.__doc__ or "").partition("Attributes:\n")[2]
         )
     }
-    factories: dict[str, Callable[[], Any]] = {}
-    if dataclasses.is_dataclass(kind):
-        factories = {
-            option.name: option.default_factory
-            for option in dataclasses.fields(kind)
-            if option.default_factory is not dataclasses.MISSING
-        }
+    fields = dataclasses.fields(kind) if dataclasses.is_dataclass(kind) else ()
+    factories = {field.name: field.default_factory for field in fields}
     for option in read_parameters(kind) or ():
         required = option.default is option.empty
-        default = None if required else option.default
-        if option.name in factories:
-            default = factories[option.name]()
+        factory = factories.get(option.name, dataclasses.MISSING)
+        usual = option.default if factory is dataclasses.MISSING else factory()
+        default = None if required else usual
         yield ProviderOption(option.name, required, default, descriptions.get(option.name, ""))
 
 

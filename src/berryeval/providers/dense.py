@@ -20,7 +20,7 @@ import numpy as np
 
 from berryeval._internal.validate import require_whole
 from berryeval.providers.base import rank_hits, searchable_text
-from berryeval.providers.embedders.base import EmbeddingProvider
+from berryeval.providers.embedders.base import EmbeddingProvider, embed_queries
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -45,10 +45,7 @@ class Nearest:
     def find(
         self, queries: npt.NDArray[np.float32], k: int
     ) -> Iterator[tuple[list[int], list[float]]]:
-        """Yield for each query the positions and cosines of its `k` nearest vectors, or a few more.
-
-        A query whose vector is all zeros finds nothing.
-        """
+        """Yield the positions and cosines of the `k` or more nearest vectors of each query."""
         if not queries.any():  # its vectors may then have another length
             yield from [([], [])] * len(queries)
             return
@@ -61,9 +58,8 @@ class Nearest:
             yield places.tolist(), cosines.tolist()
 
     def _candidates(self, about: npt.NDArray[np.float32], k: int) -> npt.NDArray[np.intp]:
-        least = -np.inf
-        if len(about) > k:
-            least = float(np.partition(about, -k)[-k]) - self._margin
+        few = len(about) <= k
+        least = -np.inf if few else float(np.partition(about, -k)[-k]) - self._margin
         return np.flatnonzero((about >= least) & (about > -np.inf))
 
 
@@ -84,7 +80,6 @@ class Dense(EmbeddingProvider):
     extra: ClassVar[str] = "dense"
     modules: ClassVar[Sequence[str]] = ("wordllama",)
     in_process: ClassVar[bool] = True
-    _chunks: Sequence[Chunk] = field(default=(), init=False, repr=False)
     _nearest: Any = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -104,7 +99,7 @@ class Dense(EmbeddingProvider):
         """Search several queries with one matrix product."""
         if not len(self._chunks):
             return [[] for _ in queries]
-        vectors = self.embed_queries([query.text for query in queries])
+        vectors = embed_queries(self._embedder, [query.text for query in queries])
         if self.feedback:
             vectors = self._apply_feedback(vectors)
         return [

@@ -24,9 +24,6 @@ from berryeval.providers.web import JsonServer
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    import numpy as np
-    import numpy.typing as npt
-
     from berryeval.data import Chunk, Hit, Query
 
 
@@ -163,9 +160,7 @@ class Elasticsearch(FusingProvider):
             self.flavour = "opensearch" if named else "elasticsearch"
         return self.flavour
 
-    def _format_bulk(
-        self, texts: list[str], vectors: npt.NDArray[np.float32] | None
-    ) -> Iterator[str]:
+    def _format_bulk(self, texts: list[str], vectors: Any) -> Iterator[str]:
         """Yield the `_bulk` lines of each chunk; long ids are rejected, so positions are ids."""
         ids = [encode_id(chunk.id) for chunk in self._chunks]
         ordered = sorted(range(len(ids)), key=ids.__getitem__)

@@ -111,16 +111,10 @@ class JsonPath:
 
     def find(self, data: Any) -> Any:
         """Return the value at a path without `[*]`, or None if it is missing."""
-        for step in self.steps:
-            if isinstance(step, int):
-                if not isinstance(data, list) or not -len(data) <= step < len(data):
-                    return None
-                data = data[step]
-            elif isinstance(data, dict):
-                data = data.get(step)
-            else:
-                return None
-        return data
+        try:
+            return self.get(data)
+        except ProviderError:
+            return None
 
     def all(self, data: Any) -> list[Any]:
         """Return all values at the path: one, or with `[*]` any number."""
@@ -305,9 +299,7 @@ class Http(Provider):
         try:
             values: dict[str, Any] = {"id": read_id_at(self._id.get(item), self.id)}
             for name, (path, needed) in self._paths.items():
-                value = path.find(item)
-                if needed and value is None:
-                    value = path.get(item)  # reports what is missing
+                value = path.get(item) if needed else path.find(item)
                 if value is not None or (needed and name == "score"):
                     values[name] = READERS[name](value, path.text)
             if self.distance and "score" in values:

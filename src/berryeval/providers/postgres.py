@@ -140,12 +140,6 @@ class ChunkTable:
         """Mark the table as in use by this connection."""
         connection.execute(f"SELECT pg_advisory_lock_shared({self.lock})")
 
-    def set_search_depth(self, connection: Any, depth: int) -> None:
-        """Let the vector index examine as many vectors as requested, rather than the default 40."""
-        connection.execute(f"SET hnsw.ef_search = {min(max(depth, 40), _MAX_EF_SEARCH)}")
-        if self.iterative:
-            connection.execute("SET hnsw.iterative_scan = strict_order")
-
     def load(
         self, connection: Any, chunks: Sequence[Chunk], texts: list[str], vectors: Any
     ) -> None:
@@ -294,8 +288,11 @@ class Postgres(TextAndVectorProvider):
         if self._table is None:
             return []
         depth = max(k, self.depth)
+        text, words = query.text, query.text.split()
+        if len(words) > _MAX_WORDS:
+            text = " ".join(islice(dict.fromkeys(words), _MAX_WORDS))
         values: dict[str, Any] = {
-            "text": clean_text(_shorten(query.text)), "language": self.language, "k": self.k,
+            "text": clean_text(text), "language": self.language, "k": self.k,
             "normalisation": self.normalisation,
         }  # fmt: skip
         if self._with_vectors:
@@ -316,7 +313,10 @@ class Postgres(TextAndVectorProvider):
             return
         table.hold(connection)
         if self.approximate and self._with_vectors:
-            table.set_search_depth(connection, depth)
+            # The vector index examines as many vectors as requested, rather than the default 40.
+            connection.execute(f"SET hnsw.ef_search = {min(max(depth, 40), _MAX_EF_SEARCH)}")
+            if table.iterative:
+                connection.execute("SET hnsw.iterative_scan = strict_order")
         self._thread.prepared = wanted
 
     @property
@@ -336,11 +336,3 @@ class Postgres(TextAndVectorProvider):
         finally:
             self._server.close()
             self._thread = threading.local()
-
-
-def _shorten(text: str) -> str:
-    """Return a text; if it has too many words, only its first distinct ones."""
-    words = text.split()
-    if len(words) <= _MAX_WORDS:
-        return text
-    return " ".join(islice(dict.fromkeys(words), _MAX_WORDS))

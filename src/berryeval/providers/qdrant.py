@@ -76,7 +76,7 @@ class Qdrant(EmbeddingProvider):
         places = np.flatnonzero(vectors.any(axis=1))
         if not len(places):
             return
-        models = self._package.models
+        models = self._import().models
         shape = models.VectorParams(size=vectors.shape[1], distance=models.Distance.COSINE)
         with self._convert_errors(), warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Local mode is not recommended")  # documented
@@ -96,7 +96,7 @@ class Qdrant(EmbeddingProvider):
             return []
         exact = None  # local mode is always exact, and warns about the parameter
         if self.url:
-            exact = self._package.models.SearchParams(exact=not self.approximate)
+            exact = self._import().models.SearchParams(exact=not self.approximate)
 
         def fetch(count: int) -> list[tuple[int, float]]:
             found = self._client.query_points(
@@ -109,17 +109,13 @@ class Qdrant(EmbeddingProvider):
         with self._convert_errors(), nullcontext() if self.url else self._one_at_a_time:
             return fetch_hits(self._chunks, k, fetch)
 
-    @cached_property
-    def _package(self) -> Any:
-        return self._import("qdrant_client")
-
     @staticmethod
-    def _import(module: str) -> Any:
+    def _import(module: str = "qdrant_client") -> Any:
         return import_optional(module, "the provider qdrant", extra="qdrant")
 
     @cached_property
     def _client(self) -> Any:
-        client = self._package.QdrantClient
+        client = self._import().QdrantClient
         if self.url:
             return client(
                 url=self.url, api_key=self.api_key or None, timeout=self.timeout,

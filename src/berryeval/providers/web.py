@@ -41,28 +41,16 @@ _CONTROL: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 
 @dataclass
 class JsonServer:
-    """A server that speaks JSON; safe to use from several threads.
+    """A server that speaks JSON; safe to use from several threads."""
 
-    Attributes:
-        what: Name of the server in messages, such as "the embedder openai".
-        url: Base address.
-        headers: Headers of every request.
-        user: User name for basic authentication.
-        password: Password for basic authentication.
-        timeout: Seconds without data after which a request fails.
-        verify: Whether to check the certificate of the server.
-        secrets: Further values to mask in messages.
-        authorization: Header `Authorization`; "" for none.
-    """
-
-    what: str
+    what: str  # its name in messages, such as "the embedder openai"
     url: str = field(repr=False)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     user: str = field(default="", repr=False)
     password: str = field(default="", repr=False)
     timeout: float = 60.0
     verify: bool = True
-    secrets: Sequence[str] = field(default=(), repr=False)
+    secrets: Sequence[str] = field(default=(), repr=False)  # further values to mask in messages
     authorization: str = field(default="", repr=False)
     _client: Any = field(default=None, init=False, repr=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)

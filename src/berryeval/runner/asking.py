@@ -57,12 +57,9 @@ def index_and_ask(
 ) -> None:
     """Index the chunks, ask every query as `ask_all` does, and close the provider.
 
-    A provider that is a context manager, plain or `async`, is entered first and left at the end;
-    any other is closed if it has `close`, as is one that could not be entered.
-
-    A failed index raises `RunFailedError` after the attempts that the policy allows for temporary
-    errors. Configuration errors and missing packages are raised unchanged. Errors while closing are
-    only logged, because all queries have been answered by then.
+    A context manager, plain or `async`, is entered first and left at the end. A failed index raises
+    `RunFailedError` after the attempts that the policy allows for temporary errors; configuration
+    errors and missing packages are raised unchanged; errors while closing are only logged.
     """
     asker = _Asker(provider, queries, k, record, policy or Policy(), before)
     run_async(_Session(provider, chunks, asker, asker.policy).run)
@@ -276,9 +273,10 @@ class _Asker:
         found = []
         for query, answer in zip(queries, answers, strict=True):
             try:
-                found.append(build_ranking(query.id, answer, self.k, share, attempts, batch))
+                ranking = build_ranking(query.id, answer, self.k, share, attempts, batch)
             except Exception as error:  # noqa: BLE001 - a bad answer fails only its own query
-                found.append(_build_failure(query.id, error, share, attempts, batch))
+                ranking = _build_failure(query.id, error, share, attempts, batch)
+            found.append(ranking)
         return found
 
 

@@ -68,17 +68,12 @@ _ENTRY: Final = re.compile(rb'\{"query_id": ("(?:[^"\\]|\\.)*"), "outcome": "(\w
 
 
 class Journal:
-    """The journal of a run, open for writing.
-
-    Attributes:
-        done: Outcome by query id, as answered by earlier processes.
-        damaged: Number of unreadable lines; their queries are asked again.
-    """
+    """The journal of a run, open for writing."""
 
     def __init__(self, path: PathLike, header: Mapping[str, Any]) -> None:
         self.path = Path(path)
-        self.done: dict[str, str] = {}
-        self.damaged = 0
+        self.done: dict[str, str] = {}  # outcome by query id, as answered by earlier processes
+        self.damaged = 0  # unreadable lines; their queries are asked again
         start = json.loads(json.dumps({"schema_version": SCHEMA_VERSION, **header}))
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -128,11 +123,10 @@ class Journal:
         for line in stream:
             if line.endswith(b"\n"):
                 end += len(line)
-                entry = _parse_entry(line)
-                if entry is None:
-                    self.damaged += 1
-                else:
+                if entry := _parse_entry(line):
                     self.done[entry[0]] = entry[1]
+                else:
+                    self.damaged += 1
         return end
 
     def add(self, ranking: Ranking) -> None:
@@ -176,14 +170,11 @@ class JournalReader:
     """A journal open for reading: the last line of each query, without damaged lines.
 
     Only query ids and line offsets are held in memory.
-
-    Attributes:
-        outcomes: Outcome by query id, in the order of the first answers.
     """
 
     def __init__(self, path: PathLike) -> None:
         self.path = os.fspath(path)
-        self.outcomes: dict[str, str] = {}
+        self.outcomes: dict[str, str] = {}  # by query id, in the order of the first answers
         self._places: dict[str, int] = {}
         try:
             self._stream: BinaryIO = Path(path).open("rb")  # noqa: SIM115 - closed by `close`
@@ -198,8 +189,7 @@ class JournalReader:
     def _find_lines(self) -> None:
         place = len(self._stream.readline())
         for line in self._stream:
-            entry = _parse_entry(line)
-            if entry is not None:
+            if entry := _parse_entry(line):
                 self.outcomes[entry[0]] = sys.intern(entry[1])
                 self._places[entry[0]] = place
             place += len(line)

@@ -109,10 +109,6 @@ class EmbeddingProvider(Provider):
         """Return the unit vector of a query; all zeros if it has no content."""
         return embed_query(self._embedder, text)
 
-    def embed_queries(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
-        """Return the unit vectors of several queries."""
-        return embed_queries(self._embedder, texts)
-
     def _drop(self) -> None:
         """Remove what `index` created in the engine."""
 

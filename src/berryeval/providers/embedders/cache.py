@@ -97,7 +97,7 @@ class EmbeddingCache:
                     f"SELECT key, vector FROM {_TABLE} WHERE key IN ({marks})",  # noqa: S608 - ours
                     part,
                 )
-                found.update((key, vector) for key, vector in _unpack(rows))
+                found.update(_unpack(rows))
             return found
 
         return self._try(read) or {}
@@ -125,15 +125,12 @@ class EmbeddingCache:
             _warn(f"{self.path}: the embedding cache cannot be used ({error})")
         except sqlite3.DatabaseError as error:
             _warn(f"{self.path}: the embedding cache is damaged ({error}) and was replaced")
-            self._remove()
+            # the journal first, so that it is never applied to a new file
+            for name in (f"{FILE_NAME}-journal", FILE_NAME):
+                with suppress(OSError):
+                    (self.path.parent / name).unlink()
             return self._try(work, again=False) if again else None
         return None
-
-    def _remove(self) -> None:
-        # the journal first, so that it is never applied to a new file
-        for name in (f"{FILE_NAME}-journal", FILE_NAME):
-            with suppress(OSError):
-                (self.path.parent / name).unlink()
 
 
 def _key(identity: str, text: str) -> bytes:
@@ -147,7 +144,6 @@ def _pack(vector: npt.NDArray[np.float32]) -> bytes:
 
 
 def _unpack(rows: Iterable[Any]) -> Iterable[tuple[bytes, npt.NDArray[np.float32]]]:
-    """Yield the keys and vectors whose checksum is right."""
     for key, packed in rows:
         data, checksum = packed[:-_CHECKSUM_BYTES], packed[-_CHECKSUM_BYTES:]
         if data and zlib.crc32(data).to_bytes(_CHECKSUM_BYTES, "little") == checksum:

@@ -72,10 +72,7 @@ class WordLlama:
 
 
 def _batches(sizes: npt.NDArray[np.int64]) -> Iterator[list[int]]:
-    """Yield positions of texts of similar length to embed together.
-
-    Each text of a batch takes as much memory as the longest.
-    """
+    """Yield positions of texts of similar length: each takes as much memory as the longest."""
     batch: list[int] = []
     for place in np.argsort(sizes, kind="stable").tolist():
         if batch and (len(batch) == _BATCH_TEXTS or sizes[place] * (len(batch) + 1) > _BATCH_BYTES):
