@@ -37,9 +37,8 @@ TEXT_SUFFIXES: Final = (*_MARKDOWN, ".txt", ".rst")
 def read_text_documents(folder: Path) -> Iterator[tuple[Document, str]]:
     """Read the Markdown and text files of a folder, each with its path.
 
-    Files are recognized by their suffixes, ignoring case. The id is the path below the folder
-    without the suffix ("guides/set-up" for "guides/set-up.md"); the title of a Markdown file is its
-    first heading.
+    The id is the path below the folder without the suffix, such as "guides/set-up"; the title of a
+    Markdown file is its first heading.
     """
     found = False
     for path in find_files_below(folder, lambda name: name.lower().endswith(TEXT_SUFFIXES)):
@@ -172,10 +171,8 @@ def read_corpus(
 ) -> None:
     """Add the documents of a file or folder; None adds nothing.
 
-    A file has one JSON object per line (with an id under `id`, `_id`, `docid` or `docno` and a text
-    under `text`, `contents`, `content` or `body`) or is a TREC collection of `<DOC>` elements. A
-    folder has such files, or Markdown and text files with one document each; other files are
-    skipped, with a remark.
+    A file has JSON lines or is a TREC collection. A folder has such files, or Markdown and text
+    files with one document each; other files are skipped, with a remark.
     """
     if path is None:
         return

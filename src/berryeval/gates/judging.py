@@ -79,12 +79,8 @@ def judge(
     whole gate has the false alarm rate of one rule. Items that only the baseline or only the run
     has are inconclusive. A rule that covers nothing raises a ConfigurationError.
 
-    Args:
-        gate: The rules.
-        run: The run to judge.
-        baseline: The baseline; rules about drops need it.
-        named: Name of the run in suggested commands; its id by default.
-        wanted: Whether the sentences on drops state the allowed drop.
+    Suggested commands call the run `named`, by default its id. With `wanted`, the sentences on
+    drops state the allowed drop.
     """
     if baseline is None and needs_baseline(gate):
         msg = f"the baseline {gate.baseline!r} was not read; rules about drops need it"

@@ -119,7 +119,12 @@ def judge_limit(scores: Scores, rule: Rule) -> Verdict:
     shown += _describe_interval(interval, rule, level, scores.count)
     sentence = f"{rule.subject} is {shown}; {rule.requirement}"
     if status == "inconclusive":
-        sentence += f", but {_explain_undecided(scores.count, spread=interval is not None)}"
+        why = f"{scores.count} queries are too few to decide"
+        if scores.count == 1:
+            why = "one query does not show how much values vary"
+        elif interval is None:
+            why = f"{scores.count} identical values do not show how much values vary"
+        sentence += f", but {why}"
     return Verdict(
         status, str(rule), sentence,
         value=value, limit=limit, n=scores.count,
@@ -154,14 +159,6 @@ def _describe_interval(interval: Interval | None, rule: Rule, level: float, coun
         return f", identical in all {count} queries" if rule.confidence else ""
     low, high = (format_value_beside(end, rule.limit) for end in interval)
     return f", {level * 100:g} % CI [{low}, {high}]"
-
-
-def _explain_undecided(count: int, *, spread: bool) -> str:
-    if count == 1:
-        return "one query does not show how much values vary"
-    if not spread:
-        return f"{count} identical values do not show how much values vary"
-    return f"{count} queries are too few to decide"
 
 
 def judge_latency(provider: ProviderRecord, rule: Rule) -> Verdict:
@@ -247,16 +244,15 @@ def _describe(drop: Drop, rule: Rule) -> str:
     if drop.change:
         word = "dropped" if drop.change < 0 else "rose"
         moved = f"{word} by {format_change_beside(drop.change, rule.limit)}"
-    parts = [f"{rule.subject} {moved}"]
-    if drop.interval is not None and drop.interval.low == drop.interval.high:
-        parts.append(f"identical in all {drop.queries} queries")
-    elif drop.interval is not None:
-        low, high = (
-            f"{'-' if end < 0 else '+'}{format_change_beside(end, rule.limit)}"
-            for end in drop.interval
-        )
-        parts.append(f"{(1 - rule.significance) * 100:g} % CI [{low}, {high}]")
-    return ", ".join(parts)
+    moved = f"{rule.subject} {moved}"
+    if drop.interval is None:
+        return moved
+    if drop.interval.low == drop.interval.high:
+        return f"{moved}, identical in all {drop.queries} queries"
+    low, high = (
+        f"{'-' if end < 0 else '+'}{format_change_beside(end, rule.limit)}" for end in drop.interval
+    )
+    return f"{moved}, {(1 - rule.significance) * 100:g} % CI [{low}, {high}]"
 
 
 def _compare_with_allowed(drop: Drop, rule: Rule) -> str:

@@ -148,9 +148,6 @@ def _explain_nothing(subject: Subject, query: Query) -> str:
     return "" if any(query.metadata.get(name) for name in _LABELS) else "no judgment"
 
 
-_NAME: Final = "target"
-
-
 def check_targets(subject: Subject) -> Iterator[Finding]:
     """Find targets that are missing, ambiguous, changed or matched only approximately."""
     if not subject.benchmark.documents:
@@ -166,7 +163,7 @@ def check_targets(subject: Subject) -> Iterator[Finding]:
     if unknown:
         first = subject.benchmark.judgments[unknown[0]].target.chunk
         yield Finding(
-            _NAME, "warning", subject.where("judgments", unknown[0]),
+            "target", "warning", subject.where("judgments", unknown[0]),
             f"{pluralize(len(unknown), 'judgment')} with chunk ids that name no document or "
             f"section, such as {first!r}; they are valid for one chunking only",
             "use a document with a section, a span or a quote instead",
@@ -184,18 +181,18 @@ def _check_target(
         places = f"{len(found.choices)} places: {truncate(', '.join(found.choices))}"
         if found.spans:
             advice = "name the document; until then every place counts"
-            yield Finding(_NAME, "warning", where, f"{name} is at {places}", advice)
+            yield Finding("target", "warning", where, f"{name} is at {places}", advice)
         else:
             advice = "give the full path or the section id; until then nothing matches"
-            yield Finding(_NAME, "error", where, f"{name} is ambiguous, with {places}", advice)
+            yield Finding("target", "error", where, f"{name} is ambiguous, with {places}", advice)
     elif found.match == "fuzzy":
         yield Finding(
-            _NAME, "warning", where, f"{name} matches only approximately ({found.ratio:.2f})",
+            "target", "warning", where, f"{name} matches only approximately ({found.ratio:.2f})",
             "quote the document exactly",
         )  # fmt: skip
     elif _has_changed(subject, found.anchor):
         yield Finding(
-            _NAME, "info", where, f"{found.anchor.document!r} has changed, but still has {name}",
+            "target", "info", where, f"{found.anchor.document!r} has changed, but still has {name}",
             "check the judgment, and update the hash",
         )  # fmt: skip
 
@@ -210,7 +207,7 @@ def _report_lost(subject: Subject, judgment: Judgment, found: Location, where: s
     advice = "correct the target or remove the judgment, which nothing can match"
     if repaired is not None:
         advice = f"if this is the intended passage, use {name_of(repaired)}"
-    return Finding("drift" if drifted else _NAME, "error", where, message, advice)
+    return Finding("drift" if drifted else "target", "error", where, message, advice)
 
 
 def _has_changed(subject: Subject, anchor: Anchor) -> bool:
@@ -265,7 +262,6 @@ def _check_ids(subject: Subject) -> Iterator[Finding]:
 
 
 FEW: Final = 25  # with fewer queries, each one moves the mean a lot
-_SIZE: Final = "size"
 
 
 def check_size(subject: Subject) -> Iterator[Finding]:
@@ -273,19 +269,16 @@ def check_size(subject: Subject) -> Iterator[Finding]:
     benchmark = subject.benchmark
     if not benchmark.documents:
         yield Finding(
-            _SIZE, "info", benchmark.name, "no documents, so targets cannot be checked",
+            "size", "info", benchmark.name, "no documents, so targets cannot be checked",
             "add the corpus if you have it",
         )  # fmt: skip
     if len(benchmark.queries) < FEW:
         yield Finding(
-            _SIZE, "info", benchmark.name,
+            "size", "info", benchmark.name,
             f"only {pluralize(len(benchmark.queries), 'query', 'queries')}; each can change a mean "
             f"by up to {1 / max(1, len(benchmark.queries)):.3f}",
             "check confidence intervals before you compare two systems",
         )  # fmt: skip
-
-
-_TEXT: Final = "empty text"
 
 
 def check_texts(subject: Subject) -> Iterator[Finding]:
@@ -293,14 +286,14 @@ def check_texts(subject: Subject) -> Iterator[Finding]:
     for place, query in enumerate(subject.benchmark.queries):
         if not query.text.strip():
             yield Finding(
-                _TEXT, "error", subject.where("queries", place),
+                "empty text", "error", subject.where("queries", place),
                 f"query {query.id!r} has no text", "write the query or remove it",
             )  # fmt: skip
     for place, document in enumerate(subject.benchmark.documents):
         if not document.text.strip():
             title = f", only a title: {document.title!r:.60}" if document.title.strip() else ""
             yield Finding(
-                _TEXT, "warning", subject.where("documents", place),
+                "empty text", "warning", subject.where("documents", place),
                 f"document {document.id!r} has no text{title}",
                 "add its text or remove it, because none of its chunks can be found",
             )  # fmt: skip

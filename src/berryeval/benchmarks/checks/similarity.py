@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections import Counter, defaultdict
@@ -41,13 +42,10 @@ class SimilarPair(NamedTuple):
 def find_similar(texts: Sequence[str], length: int, least: float) -> Iterator[SimilarPair]:
     """Yield the texts that are similar to an earlier one, in order; blank texts never are.
 
+    A shingle has `length` words; `least` is the smallest Jaccard similarity to report.
+
     >>> list(find_similar(["a b c d", "e f", "A b, c d!", "", ""], length=2, least=0.8))
     [SimilarPair(place=2, earlier=0, share=1.0)]
-
-    Args:
-        texts: Texts to compare.
-        length: Words per shingle.
-        least: Smallest Jaccard similarity to report.
     """
     sets, shared = _sort_by_rarity(_split_shingles(texts, length))
     same: dict[bytes, int] = {}
@@ -62,7 +60,8 @@ def find_similar(texts: Sequence[str], length: int, least: float) -> Iterator[Si
         # The rarest shared shingles, of which a similar text must have at least one.
         few = found[: len(found) - math.ceil(least * len(found)) + 1]
         rare = few[few >= shared].tolist()
-        pairs = [_compare(place, other, sets) for other in _find_candidates(rare, holders)]
+        near = Counter(one for shingle in rare for one in holders.get(shingle, [])[:_MOST_HOLDERS])
+        pairs = [_compare(place, other, sets) for other, _ in near.most_common(_CLOSEST)]
         best = max(pairs, key=lambda pair: pair.share, default=None)
         if best is not None and best.share >= least:
             yield best
@@ -104,12 +103,6 @@ def _sort_by_rarity(sets: list[Shingles]) -> tuple[list[Shingles], int]:
     rank[order] = np.arange(len(order))
     ranked = np.split(rank[where.reshape(-1)], sizes)
     return [np.sort(one) for one in ranked], int((often == 1).sum())
-
-
-def _find_candidates(rare: list[int], holders: dict[int, list[int]]) -> list[int]:
-    """Return the texts that share the most rare shingles."""
-    shared = Counter(one for shingle in rare for one in holders.get(shingle, [])[:_MOST_HOLDERS])
-    return [one for one, _ in shared.most_common(_CLOSEST)]
 
 
 def _compare(place: int, other: int, sets: list[Shingles]) -> SimilarPair:
@@ -205,11 +198,12 @@ _MOST_OF_QUERY: Final = 0.8
 
 def check_copied(subject: Subject) -> Iterator[Finding]:
     """Find queries that share a long run of words with a relevant passage."""
-    known: dict[str, str] = {}
+    # words with one space around each
+    normalize = functools.cache(lambda text: f" {' '.join(words_of(text))} ")
     for place, query in enumerate(subject.benchmark.queries):
         words = words_of(query.text)
         for passage in subject.passages_for(query) if len(words) >= _SHORTEST else ():
-            texts = [_normalize(text, known) for text in passage.texts if passage.grade > 0]
+            texts = [normalize(text) for text in passage.texts if passage.grade > 0]
             shared = max((longest_shared_run(words, text) for text in texts), key=len, default=())
             if len(shared) >= _LONG or len(shared) >= max(_SHORTEST, _MOST_OF_QUERY * len(words)):
                 yield Finding(
@@ -219,13 +213,6 @@ def check_copied(subject: Subject) -> Iterator[Finding]:
                     "rephrase it, because matching words finds the passage too easily",
                 )  # fmt: skip
                 break
-
-
-def _normalize(text: str, known: dict[str, str]) -> str:
-    """Normalize a text to words with one space around each."""
-    if text not in known:
-        known[text] = f" {' '.join(words_of(text))} "
-    return known[text]
 
 
 def longest_shared_run(words: Sequence[str], passage: str) -> tuple[str, ...]:

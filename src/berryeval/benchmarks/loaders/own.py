@@ -28,10 +28,9 @@ def load(source: Source) -> Benchmark:
     path = source.file("queries.jsonl")
     for line, node in read_json_lines(path):
         builder.add_query(node.record(Query), os.fspath(path), line)
-    if source.has("judgments.jsonl"):
-        path = source.file("judgments.jsonl")
-        for line, node in read_json_lines(path):
-            builder.add_judgment(node.record(Judgment), os.fspath(path), line)
+    path = source.file("judgments.jsonl")
+    for line, node in read_json_lines(path) if source.has(path.name) else ():
+        builder.add_judgment(node.record(Judgment), os.fspath(path), line)
     return builder.build(**about)
 
 
