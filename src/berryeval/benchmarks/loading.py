@@ -117,6 +117,11 @@ class Source:
         """Whether this is a JSON file whose object has these names."""
         return self.suffix == ".json" and self.json.has(*names)
 
+    def array_has(self, outer: str, inner: str) -> bool:
+        """Whether the array `outer` of a JSON file has an object with the name `inner`."""
+        listed = self.json_has(outer) and isinstance(self.json.value[outer], list)
+        return listed and any(item.has(inner) for item in self.json[outer].items())
+
     def rows_have(self, *names: str) -> bool:
         """Whether the first object of a JSON array or JSON lines has these names."""
         if self.suffix == ".json":

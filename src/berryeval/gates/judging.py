@@ -10,13 +10,7 @@ import numpy as np
 from berryeval._internal.aggregates import aggregate
 from berryeval._internal.text import format_rescore_command
 from berryeval.errors import ConfigurationError
-from berryeval.gates.regression import (
-    Drop,
-    Sample,
-    correct_together,
-    enough_samples,
-    measure_drop,
-)
+from berryeval.gates.regression import Drop, Sample, correct_together, enough_samples, measure_drop
 from berryeval.gates.validation import (
     check_aggregate,
     check_held,

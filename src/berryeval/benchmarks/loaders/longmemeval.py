@@ -98,11 +98,10 @@ def _has_answer(turn: Node) -> bool:
 
 def _mark_answers(documents: list[Document], session: Node) -> None:
     """Mark the turns that this history labels as answers; an earlier history may not have."""
-    flags = [_has_answer(turn) for turn in session.items()]
     given = documents[0].metadata.get("turns") if documents else None
     turns = [document.metadata for document in documents] if given is None else given
-    for turn, flag in zip(turns, flags, strict=True):
-        if flag:
+    for turn, node in zip(turns, session.items(), strict=True):
+        if _has_answer(node):
             turn["has_answer"] = True
 
 

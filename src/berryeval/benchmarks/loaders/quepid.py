@@ -117,11 +117,7 @@ def _recognises(source: Source) -> bool:
     if source.suffix in TABLES:
         names = source.columns
         return names[:2] == _START and len(names) > len(_START) and not source.has_grade_columns
-    if source.json_has("query_doc_pairs"):
-        return True
-    if not source.json_has("queries") or not isinstance(source.json.value["queries"], list):
-        return False
-    return any(query.has("ratings") for query in source.json["queries"].items())
+    return source.json_has("query_doc_pairs") or source.array_has("queries", "ratings")
 
 
 LOADER = Loader(

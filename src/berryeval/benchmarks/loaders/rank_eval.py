@@ -83,10 +83,6 @@ def _find_strings(value: Any) -> Iterator[str]:
 LOADER = Loader(
     summary="Elasticsearch rank_eval request",
     signs="a .json file with requests that have ratings",
-    recognises=lambda source: (
-        source.json_has("requests")
-        and isinstance(source.json.value["requests"], list)
-        and any(request.has("ratings") for request in source.json["requests"].items())
-    ),
+    recognises=lambda source: source.array_has("requests", "ratings"),
     load=load,
 )

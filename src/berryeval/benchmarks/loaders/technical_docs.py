@@ -136,7 +136,10 @@ def fill_chunk_ids(folder: PathLike) -> int:
         for entry in entries if primary is None else [*entries, primary]:
             document, section = entry["document"].id(), entry["section"].id()
             entry.value["chunk_id"] = section_chunk_id(name, document, section)
-        judged.value["relevant_chunk_ids"] = _rank_chunks(entries)
+        ranked = sorted(entries, key=lambda entry: -entry["grade"].number())
+        judged.value["relevant_chunk_ids"] = [
+            entry["chunk_id"].text() for entry in ranked if entry["grade"].number() > 0
+        ]
         count += len(entries)
     with replace_file(path) as stream:
         stream.write(f"{_format_json(node.value)}\n".encode())
@@ -149,12 +152,6 @@ def _read_judged(node: Node) -> list[Node]:
     for entry in judged:
         entry["query_id"].id()
     return judged
-
-
-def _rank_chunks(entries: list[Node]) -> list[str]:
-    """Return the relevant chunk ids of a query, highest grade first."""
-    ranked = sorted(entries, key=lambda entry: -entry["grade"].number())
-    return [entry["chunk_id"].text() for entry in ranked if entry["grade"].number() > 0]
 
 
 def _format_json(value: Any, indent: str = "") -> str:
