@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.table import Table
 
-from berryeval.anchors.resolution import resolve
-from berryeval.anchors.targets import Targets
+from berryeval.anchors.targets import Targets, resolve
 from berryeval.data.records import Anchor, Chunk, Document, Judgment
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from berryeval.anchors.drift import Ambiguity, Drift, repair
+from berryeval.anchors.location import Ambiguity, Drift, repair
 from berryeval.anchors.targets import Targets
 from berryeval.data.records import Anchor, Document, Judgment, content_hash
 

@@ -16,7 +16,7 @@ from berryeval.anchors.targets import Targets
 from berryeval.data.records import Anchor, Chunk, Document, Hit, Judgment, content_hash
 
 if TYPE_CHECKING:
-    from berryeval.anchors.drift import Location
+    from berryeval.anchors.location import Location
 
 LINUX = "### On Linux\n\nUse the package manager.\n\n"
 INSTALL = f"## Install {{#setup}}\n\nRun the installer.\n\n{LINUX}"

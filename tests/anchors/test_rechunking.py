@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 
 from berryeval.anchors.coverage import make_anchor
 from berryeval.anchors.markdown import parse_sections
-from berryeval.anchors.resolution import resolve
-from berryeval.anchors.targets import Targets
+from berryeval.anchors.targets import Targets, resolve
 from berryeval.data.records import Anchor, Chunk, Document, Hit, Judgment
 from berryeval.metrics.grammar import parse_metric
 from berryeval.scoring.engine import evaluate

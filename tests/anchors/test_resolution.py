@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from berryeval.anchors.coverage import make_anchor
-from berryeval.anchors.resolution import resolve
-from berryeval.anchors.targets import Targets
+from berryeval.anchors.targets import Targets, resolve
 from berryeval.data.records import Anchor, Chunk, Document, Hit, Judgment
 from berryeval.errors import DataError
 from tests.anchors.worlds import chunkings, corpora, judged, slow_covers

@@ -7,11 +7,18 @@ from berryeval._internal.door import open_door
 if TYPE_CHECKING:
     from berryeval.anchors.corpus import Corpus, format_hash
     from berryeval.anchors.coverage import CoverageRule, make_anchor
-    from berryeval.anchors.drift import Ambiguity, Drift, Location, repair
-    from berryeval.anchors.location import locate
+    from berryeval.anchors.location import Ambiguity, Drift, Location, locate, repair
     from berryeval.anchors.markdown import parse_sections, slug
     from berryeval.anchors.quotes import Normalised, normalise
-    from berryeval.anchors.resolution import Resolution, resolve
-    from berryeval.anchors.targets import Credit, Join, Target, Targets, build_ranking, find_credit
+    from berryeval.anchors.targets import (
+        Credit,
+        Join,
+        Resolution,
+        Target,
+        Targets,
+        build_ranking,
+        find_credit,
+        resolve,
+    )
 else:
     __getattr__, __dir__ = open_door(__name__)

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from berryeval.anchors.corpus import TextIndex
-from berryeval.anchors.drift import Ambiguity
+from berryeval.anchors.location import Ambiguity
 from berryeval.anchors.markdown import slugs
 from berryeval.anchors.quotes import find_same, normalise
 from berryeval.data import Anchor, Chunk, Hit, SpanIndex
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from berryeval.anchors.corpus import Corpus, Text
-    from berryeval.anchors.drift import Location
+    from berryeval.anchors.location import Location
     from berryeval.data import Document
     from berryeval.data import Section as Path
 

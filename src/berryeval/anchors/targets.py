@@ -1,4 +1,4 @@
-"""`Targets`: what each query should find, and the credit for finding it."""
+"""`Targets`: what each query should find, and `resolve`: which chunks of a chunking cover it."""
 
 from __future__ import annotations
 
@@ -10,15 +10,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from berryeval.anchors.corpus import Corpus
 from berryeval.anchors.coverage import CoverageRule, Piece, Pieces, place_piece
-from berryeval.anchors.drift import Ambiguity, Drift
-from berryeval.anchors.location import locate
-from berryeval.data import JudgedHit, JudgedRanking, Span
+from berryeval.anchors.location import Ambiguity, Drift, locate
+from berryeval.data import JudgedHit, JudgedRanking, Qrels, Span
 from berryeval.errors import DataError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from berryeval.anchors.drift import Location
+    from berryeval.anchors.location import Location
     from berryeval.data import Anchor, Chunk, Document, Judgment, Need
 
 
@@ -114,20 +113,12 @@ def group_targets(
     judgments: Iterable[Judgment], places: Mapping[Anchor, Location]
 ) -> dict[str, tuple[Target, ...]]:
     """Return the targets of each query, one per group, in the order of their first judgments."""
-    alone: dict[str, list[list[Judgment]]] = defaultdict(list)
-    groups: dict[tuple[str, str], list[Judgment]] = {}
-    for judgment in _remove_repeats(judgments):
-        key = judgment.query_id, judgment.group
-        if judgment.group and key in groups:
-            groups[key].append(judgment)
-            continue
-        members = [judgment]
-        alone[judgment.query_id].append(members)
-        if judgment.group:
-            groups[key] = members
+    found: dict[str, dict[str | int, list[Judgment]]] = defaultdict(lambda: defaultdict(list))
+    for number, judgment in enumerate(_remove_repeats(judgments)):
+        found[judgment.query_id][judgment.group or number].append(judgment)
     return {
-        query: tuple(_make_target(members, places) for members in lists)
-        for query, lists in alone.items()
+        query: tuple(_make_target(members, places) for members in groups.values())
+        for query, groups in found.items()
     }
 
 
@@ -217,7 +208,9 @@ class Targets:
             if found.lost:
                 drift.append(Drift(judgment, *found.lost))
             if found.choices:
-                ambiguous.append(_ambiguity(judgment, found))
+                section = f"{target.document}: {' > '.join(target.section)}"
+                what, name = ("quote", target.quote) if target.quote else ("section", section)
+                ambiguous.append(Ambiguity(what, name, found.choices, judgment.query_id))
         return cls(
             group_targets(judged, places),
             places,
@@ -250,7 +243,7 @@ class Targets:
 
     def join(self, query_id: str, hits: Sequence[Piece]) -> Join:
         """Join hits, best first, with the targets of a query."""
-        pieces = self.index([self._complete(hit) for hit in hits])
+        pieces = Pieces([self._complete(hit) for hit in hits], self.corpus, self.rule)
         targets = self.of(query_id)
         covering = tuple(
             tuple(tuple(pieces.covering(member)) for member in target.members) for target in targets
@@ -258,10 +251,6 @@ class Targets:
         found = tuple(map(find_credit, targets, covering))
         ranking = build_ranking(targets, covering, found, len(hits))
         return Join(ranking, found, covering, pieces.ambiguous, tuple(pieces.unplaced))
-
-    def index(self, pieces: Sequence[Piece]) -> Pieces:
-        """Index chunks or hits by what they cover."""
-        return Pieces(pieces, self.corpus, self.rule)
 
     def place(self, hit: Piece) -> tuple[Span, ...]:
         """Return the possible spans of a hit in its document."""
@@ -284,9 +273,84 @@ def _index_by_id(chunks: Iterable[Chunk]) -> dict[str, Chunk]:
     return known
 
 
-def _ambiguity(judgment: Judgment, found: Location) -> Ambiguity:
-    anchor = judgment.target
+@dataclass(frozen=True)
+class Resolution:
+    """Judgments resolved for one chunking.
+
+    Attributes:
+        qrels: Chunks that cover a target, with their best grade, per query. Includes chunks that a
+            judgment names by id, even if they do not exist.
+        targets: Targets per query, which judge rankings with each target credited once.
+        drift: Judgments that do not resolve.
+        ambiguous: Sections, quotes and chunks with several possible places.
+        uncovered: Judgments that resolve to a place that no chunk covers.
+        unplaced: Ids of chunks without a known place.
+    """
+
+    qrels: Qrels
+    targets: Targets
+    drift: tuple[Drift, ...]
+    ambiguous: tuple[Ambiguity, ...]
+    uncovered: tuple[Judgment, ...]
+    unplaced: tuple[str, ...]
+
+
+def resolve(
+    judgments: Iterable[Judgment],
+    chunks: Iterable[Chunk],
+    documents: Iterable[Document] | None = None,
+    *,
+    rule: CoverageRule | None = None,
+) -> Resolution:
+    """Find the chunks that cover the targets of judgments.
+
+        >>> from berryeval.data import Anchor, Chunk, Judgment
+        >>> judgments = [Judgment("q1", Anchor(document="d1", quote="Cats  purr"), 2)]
+        >>> first = Chunk("c1", "d1", "Dogs bark. ", 0, 11)
+        >>> second = Chunk("c2", "d1", "Cats purr.", 11, 21)
+        >>> resolve(judgments, [first, second]).qrels.to_dict()
+        {'q1': {'c2': 2.0}}
+
+    Args:
+        judgments: Relevance judgments.
+        chunks: All chunks of the corpus.
+        documents: Documents; without them, texts are rebuilt from chunks with offsets.
+        rule: Condition for a chunk to cover a target.
+    """
+    judged, pieces = list(judgments), list(chunks)
+    targets = Targets.locate(judged, documents, chunks=pieces, rule=rule)
+    index = Pieces(pieces, targets.corpus, targets.rule)
+    known: dict[Anchor, list[str]] = {}
+    grades: dict[str, dict[str, float]] = {query: {} for query in targets.queries}
+    drift: list[Drift] = []
+    uncovered: list[Judgment] = []
+    for judgment in judged:
+        anchor, grade, best = judgment.target, judgment.grade, grades[judgment.query_id]
+        place = targets.location_of(anchor)
+        if anchor not in known:
+            known[anchor] = [pieces[number].id for number in index.covering(place)]
+        for chunk in known[anchor] or ([anchor.chunk] if anchor.chunk else []):
+            best[chunk] = max(best.get(chunk, grade), grade)
+        if known[anchor] or not place.resolves:
+            continue
+        if place.spans or place.is_document:
+            uncovered.append(judgment)
+        else:
+            drift.append(Drift(judgment, _explain_uncovered(anchor)))
+    return Resolution(
+        Qrels.from_dict(grades),
+        targets,
+        (*targets.drift, *drift),
+        (*targets.ambiguous, *index.ambiguous),
+        tuple(uncovered),
+        tuple(pieces[number].id for number in index.unplaced),
+    )
+
+
+def _explain_uncovered(anchor: Anchor) -> str:
+    if anchor.chunk:
+        return f"there is no chunk {anchor.chunk!r}"
+    where = f"of {anchor.document!r} " if anchor.document else ""
     if anchor.quote:
-        return Ambiguity("quote", anchor.quote, found.choices, judgment.query_id)
-    name = f"{anchor.document}: {' > '.join(anchor.section)}"
-    return Ambiguity("section", name, found.choices, judgment.query_id)
+        return f"no chunk {where}contains the quote"
+    return f"no chunk {where}has the section {' > '.join(anchor.section)!r}"

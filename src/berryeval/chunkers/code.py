@@ -240,19 +240,15 @@ class CodeChunker(OptionChunker):
             if together and _length(text, together[0].start, part.end) > self.size:
                 yield from self._piece(text, together, path)
                 together = []
-            if _length(text, part.start, part.end) > self.size:
-                yield from self._split_part(text, part, path)
-            else:
+            inner = (*path, part.symbol) if part.symbol else path
+            if _length(text, part.start, part.end) <= self.size:
                 together.append(part)
+            elif part.parts:
+                head = Part(part.start, part.parts[0].start, "")
+                yield from self._split(text, (head, *part.parts), inner)
+            else:
+                yield from self._split_lines(text, part.start, part.end, inner, part.symbol)
         yield from self._piece(text, together, path)
-
-    def _split_part(self, text: str, part: Part, path: Section) -> Iterator[Piece]:
-        inner = (*path, part.symbol) if part.symbol else path
-        if not part.parts:
-            yield from self._split_lines(text, part.start, part.end, inner, part.symbol)
-            return
-        head = Part(part.start, part.parts[0].start, "")
-        yield from self._split(text, (head, *part.parts), inner)
 
     def _piece(self, text: str, parts: Sequence[Part], path: Section) -> Iterator[Piece]:
         if not parts:

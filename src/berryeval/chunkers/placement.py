@@ -47,13 +47,10 @@ def align(
     """Return the start of each non-empty piece, in ascending order.
 
     Two pieces share a start only if the second is not shorter. If there are several solutions,
-    `find_known` may provide known starts.
+    `find_known` may provide known starts; if there is none, NotInTextError is raised.
 
     >>> align("a b a b a b", ["a b a", "a b"])
     [0, 8]
-
-    Raises:
-        NotInTextError: No such order exists.
     """
     bounds = _bounds(text, pieces)
     if find_known and any(low != high for low, high in bounds):
@@ -84,7 +81,8 @@ def _bounds(
     known = known or [None] * len(pieces)
     firsts: list[int] = []
     for place, (piece, start) in enumerate(zip(pieces, known, strict=True)):
-        low = firsts[-1] + _step(pieces[place - 1], piece) if place else 0
+        # A piece may start where the previous one does unless it is shorter.
+        low = firsts[-1] + (len(piece) < len(pieces[place - 1])) if place else 0
         firsts.append(text.find(piece, low) if start is None else start)
         if firsts[-1] < low:
             raise NotInTextError(place)
@@ -92,13 +90,9 @@ def _bounds(
     for place in reversed(range(len(pieces))):
         piece, start = pieces[place], known[place]
         last = place + 1 == len(pieces)
-        high = len(text) if last else lasts[-1] - _step(piece, pieces[place + 1])
+        high = len(text) if last else lasts[-1] - (len(pieces[place + 1]) < len(piece))
         lasts.append(text.rfind(piece, 0, high + len(piece)) if start is None else start)
     return list(zip(firsts, reversed(lasts), strict=True))
-
-
-def _step(piece: str, following: str) -> int:
-    return 0 if len(following) >= len(piece) else 1
 
 
 def _extend_placings(

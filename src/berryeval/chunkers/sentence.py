@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Final
@@ -54,7 +55,8 @@ def sentences(text: str) -> Iterator[tuple[int, int]]:
     >>> [text[start:end] for start, end in sentences(text)]
     ['Dr. Who paid 3.50 dollars.', '"Why?" asked no one.', '是的。', '好！']
     """
-    for first, last in _blocks(text):
+    ends = (gap.end() for gap in _BLOCK.finditer(text))
+    for first, last in itertools.pairwise((0, *ends, len(text))):
         begin = _skip_space(text, first, last)
         for mark in _END.finditer(text, first, last):
             if not _ends_sentence(text, begin, mark, last):
@@ -65,14 +67,6 @@ def sentences(text: str) -> Iterator[tuple[int, int]]:
         start, end = trim_span(text, begin, last)
         if start < end:
             yield start, end
-
-
-def _blocks(text: str) -> Iterator[tuple[int, int]]:
-    begin = 0
-    for gap in _BLOCK.finditer(text):
-        yield begin, gap.end()
-        begin = gap.end()
-    yield begin, len(text)
 
 
 def _skip_space(text: str, place: int, last: int) -> int:

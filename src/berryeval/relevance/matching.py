@@ -274,14 +274,14 @@ class _Names:
         foreign = not self._is_known(hit.id)
         match = self._chunk_ids.match(hit, contained=foreign)
         if match.choices:
-            notes.append(_describe_tie(hit, match.choices))
+            notes.append(describe_tie(hit, match.choices))
         if match.id:
             return replace(hit, id=match.id)
         if (hit.doc_id or hit.id) in self._targets.corpus:
             return hit
         places = sorted(self._places_of(hit, contained=foreign))
         if len(places) > 1:
-            notes.append(_describe_tie(hit, [" > ".join((one[0], *one[1])) for one in places]))
+            notes.append(describe_tie(hit, [" > ".join((one[0], *one[1])) for one in places]))
         if len(places) != 1:
             return hit
         document, section = places[0]
@@ -305,5 +305,6 @@ class _Names:
         return text is not None and bool(text.sections.find((fragment,)))
 
 
-def _describe_tie(hit: Hit, choices: Iterable[str]) -> str:
+def describe_tie(hit: Hit, choices: Iterable[str]) -> str:
+    """Describe a hit that could be one of several."""
     return f"hit {hit.id!r} is ambiguous: {' or '.join(choices)}; it counts as none of them"

@@ -116,7 +116,9 @@ def _make_wanted(
     for part in members:
         spans = tuple(span for member in part for span in texts.spans_of(member))
         if not spans:
-            spans = tuple(span for member in part for span in _quoted(member, loose))
+            quotes = [member.anchor.quote for member in part if member.anchor.quote]
+            spans = tuple(Span(f"{_LOOSE}quote {quote}", 0, len(quote)) for quote in quotes)
+            loose.update((f"{_LOOSE}quote {quote}", quote) for quote in quotes)
         if not spans and not any(member.resolves for member in part):
             spans = (Span(f"{_LOOSE}lost", 0, 0),)  # an unresolved target has no characters
         known = joined.files.get(place)
@@ -125,15 +127,6 @@ def _make_wanted(
         first = part[0].anchor
         name = repr(first.chunk or first.document or first.quote)
         yield Wanted(name, target.grade, spans, frozenset(files))
-
-
-def _quoted(member: Location, loose: dict[str, str]) -> Iterator[Span]:
-    """Yield a quote that is not in the corpus as a text of its own."""
-    quote = member.anchor.quote
-    if quote:
-        name = f"{_LOOSE}quote {quote}"
-        loose[name] = quote
-        yield Span(name, 0, len(quote))
 
 
 def _files(member: Location, spans: tuple[Span, ...], passages: Sequence[Passage]) -> Iterable[str]:

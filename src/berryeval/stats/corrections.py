@@ -94,13 +94,8 @@ def tukey_hsd(systems: Any, *, seed: int = 0, samples: int = 100_000) -> Floats:
     is (1 + number of shuffles that reach the difference) / (1 + samples). For two systems this is
     the randomisation test.
 
-    Args:
-        systems: A list of values per system, for the same queries in the same order.
-        seed: Random seed.
-        samples: Number of shuffles.
-
-    Returns:
-        A square matrix of p-values with 1.0 on its diagonal.
+    `systems` has a list of values per system, for the same queries in the same order. The result is
+    a square matrix with 1.0 on its diagonal.
     """
     rows = [check_column(f"systems[{place}]", row) for place, row in enumerate(systems)]
     if len(rows) < 2 or len({len(row) for row in rows}) > 1 or len(rows[0]) < 2:  # noqa: PLR2004 - a pair

@@ -58,7 +58,9 @@ def effect_sizes(a: Any, b: Any) -> EffectSizes | None:
     if pair.size < FEWEST:
         return None
     d_z = pair.mean / pair.deviation if pair.deviation else None
-    g = None if d_z is None else d_z * _hedges(pair.size - 1)
+    # Hedges (1981): this factor makes d unbiased.
+    factor = math.exp(log_gamma_step((pair.size - 2) / 2)) / math.sqrt((pair.size - 1) / 2)
+    g = None if d_z is None else d_z * factor
     delta = _cliffs_delta(pair)
     cliffs_word = magnitude(delta, "cliff")
     word = cliffs_word if g is None else magnitude(g)
@@ -69,11 +71,6 @@ def magnitude(effect: float, kind: Literal["cohen", "cliff"] = "cohen") -> Magni
     """Classify an effect size."""
     found = (word for word, least in _BOUNDS[kind].items() if abs(effect) >= least)
     return next(found, "negligible" if effect else "no")
-
-
-def _hedges(freedom: int) -> float:
-    """Return the factor that makes d unbiased; Hedges (1981)."""
-    return math.exp(log_gamma_step((freedom - 1) / 2)) / math.sqrt(freedom / 2)
 
 
 def _cliffs_delta(pair: Pair) -> float:

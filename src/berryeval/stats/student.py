@@ -42,9 +42,11 @@ def quantile(level: float, freedom: int) -> float:
     """
     # The normal quantile is below that of t, so the iteration approaches from below.
     found = NormalDist().inv_cdf((1 + level) / 2)
+    scale = log_gamma_step(freedom / 2) - 0.5 * math.log(freedom * math.pi)
     for _ in range(200):
         excess = two_sided(found, freedom) - (1 - level)
-        step = excess / (2 * _density(found, freedom))
+        density = math.exp(scale - (freedom + 1) / 2 * math.log1p(found * found / freedom))
+        step = excess / (2 * density)
         found += step
         if abs(step) <= 1e-15 * found:
             break
@@ -58,11 +60,6 @@ def log_gamma_step(value: float) -> float:
     inverse = 1 / value
     series = 1 / 8 - inverse**2 * (1 / 192 - inverse**2 * (1 / 640 - inverse**2 * 17 / 14336))
     return 0.5 * math.log(value) - inverse * series
-
-
-def _density(statistic: float, freedom: int) -> float:
-    scale = log_gamma_step(freedom / 2) - 0.5 * math.log(freedom * math.pi)
-    return math.exp(scale - (freedom + 1) / 2 * math.log1p(statistic * statistic / freedom))
 
 
 def _beta_part(a: float, b: float, x: float, rest: float, freedom: int) -> float:

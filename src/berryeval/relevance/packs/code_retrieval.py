@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from berryeval._internal.serial import type_mismatch
 from berryeval.data import Span
+from berryeval.relevance.matching import describe_tie
 from berryeval.relevance.packs.base import Labels, PackCorpus, SealedPack, texts_of
 
 if TYPE_CHECKING:
@@ -195,19 +196,15 @@ class _Rules:
         path = file_of(hit)
         could_be = self.files.documents_of(path)
         if len(could_be) > 1 and any(is_same_file(one.path, path) for one in self.locations):
-            self._add_doubt(hit, could_be)
+            self.doubts.append(describe_tie(hit, could_be))
         same = [one for one in self.locations if self.files.is_same_document(one.path, path)]
         choices = sorted({one.path for one in same})
         if not all(is_same_file(one, other) for one, other in itertools.combinations(choices, 2)):
             same = [one for one in same if one.path == path]
             if not same:
-                self._add_doubt(hit, choices)
+                self.doubts.append(describe_tie(hit, choices))
         ranges = self.files.lines_of(hit) if any(one.lines for one in same) else []
         return {one.label: 1.0 for one in same if _shares_a_line(one.lines, ranges)}
-
-    def _add_doubt(self, hit: Hit, choices: Iterable[str]) -> None:
-        could_be = " or ".join(choices)
-        self.doubts.append(f"hit {hit.id!r} is ambiguous: {could_be}; it counts as none of them")
 
     def file_of(self, hit: Hit) -> str:
         """Return the path of a hit, as written in the ground truth if it is one of its files."""

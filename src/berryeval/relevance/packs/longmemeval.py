@@ -91,7 +91,9 @@ class _Rules:
     doubts: list[str] = field(default_factory=list)
 
     def covered(self, hit: Hit) -> Mapping[str, float]:
-        if self._is_in_other_history(hit):
+        document = hit.doc_id or hit.id
+        known = document in self.sessions.corpus.documents
+        if known and self.history and document not in self.history:
             return {}
         turns = find_covered_turns(hit, self.sessions.turns, self.sessions.corpus)
         held = {turn.id for turn in turns}
@@ -102,11 +104,6 @@ class _Rules:
             for label, grade in grades.items()
             if label in held or self._is_piece(label, names, held) or self._is_turn(label, hit)
         }
-
-    def _is_in_other_history(self, hit: Hit) -> bool:
-        document = hit.doc_id or hit.id
-        known = document in self.sessions.corpus.documents
-        return known and bool(self.history) and document not in self.history
 
     def _is_piece(self, label: str, names: set[str], held: set[str]) -> bool:
         """Return whether a hit is the labelled session or a piece with an answer."""
