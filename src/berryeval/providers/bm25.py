@@ -100,7 +100,10 @@ class Bm25(Provider):
             return []
         scores = self._index.get_scores(terms)
         if self.feedback:
-            scores = self._score_weighted(self._expand(terms, scores))
+            weights = self._expand(terms, scores)
+            scores = np.zeros(len(self._chunks), dtype=np.float32)
+            for term, weight in weights.items():
+                scores += weight * self._index.get_scores([term])
         return select_best(self._chunks, scores, k, least=0.0)
 
     def search_many(self, queries: Sequence[Query], k: int) -> list[list[Hit]]:
@@ -121,12 +124,6 @@ class Bm25(Provider):
         for term in terms:
             weights[term] = weights.get(term, 0.0) + (1 - _FEEDBACK_SHARE) / len(terms)
         return weights
-
-    def _score_weighted(self, weights: dict[str, float]) -> npt.NDArray[np.float32]:
-        scores = np.zeros(len(self._chunks), dtype=np.float32)
-        for term, weight in weights.items():
-            scores += weight * self._index.get_scores([term])
-        return scores
 
     def tokenize(self, text: str) -> list[str]:
         """Return the terms of a text, with repetitions."""

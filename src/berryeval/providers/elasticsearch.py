@@ -142,8 +142,14 @@ class Elasticsearch(FusingProvider):
         body = build_index_body(self._detected_flavour, self.analyzer, dimensions)
         self._server.ask("PUT", f"/{quote(name)}", body=body, attempts=_ATTEMPTS)
         self._index = name
+        headers = {"Content-Type": "application/x-ndjson"}
         for batch in _batches(self._format_bulk(texts, vectors)):
-            self._load(batch)
+            answer = self._server.ask(
+                "POST", f"/{name}/_bulk", attempts=_ATTEMPTS, content=batch, headers=headers
+            )
+            if not isinstance(answer, dict) or answer.get("errors") is not False:
+                msg = f"elasticsearch: _bulk: {_describe_faults(answer)}"
+                raise ProviderError(self._server.mask(msg))
         self._server.ask("POST", f"/{name}/_refresh", attempts=_ATTEMPTS)
 
     @property
@@ -171,15 +177,6 @@ class Elasticsearch(FusingProvider):
                 document["embedding"] = vectors[place].tolist()
             action = json.dumps({"index": {"_id": str(place)}})
             yield f"{action}\n{json.dumps(document)}\n"
-
-    def _load(self, batch: str) -> None:
-        headers = {"Content-Type": "application/x-ndjson"}
-        answer = self._server.ask(
-            "POST", f"/{self._index}/_bulk", attempts=_ATTEMPTS, content=batch, headers=headers
-        )
-        if not isinstance(answer, dict) or answer.get("errors") is not False:
-            msg = f"elasticsearch: _bulk: {_describe_faults(answer)}"
-            raise ProviderError(self._server.mask(msg))
 
     def search(self, query: Query, k: int) -> list[Hit]:
         """Send one request, or two and fuse their hits."""

@@ -120,16 +120,14 @@ class JsonPath:
         """Return all values at the path: one, or with `[*]` any number."""
         here = [("", data)]
         for number, step in enumerate(self.steps):
-            if number in self.every:
-                here = [pair for where, value in here for pair in self._items(where, value)]
-            else:
+            if number not in self.every:
                 here = [self._step(where, value, step) for where, value in here]
+                continue
+            for where, value in here:
+                if not isinstance(value, list):
+                    raise self._missing(where, "an array", value)
+            here = [(f"{at}[{n}]", item) for at, items in here for n, item in enumerate(items)]
         return [value for _, value in here]
-
-    def _items(self, where: str, value: Any) -> list[tuple[str, Any]]:
-        if not isinstance(value, list):
-            raise self._missing(where, "an array", value)
-        return [(f"{where}[{place}]", item) for place, item in enumerate(value)]
 
     def _step(self, where: str, value: Any, step: str | int) -> tuple[str, Any]:
         if isinstance(step, int):

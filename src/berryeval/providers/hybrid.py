@@ -145,7 +145,12 @@ class Hybrid(Provider):
         return [self._fuse(answers, k) for answers in zip(*found, strict=True)]
 
     def _fuse(self, answers: Sequence[Any], k: int) -> list[Hit]:
-        rankings = list(map(_read_hits, answers))
+        rankings = [
+            answer
+            if isinstance(answer, list) and {*map(type, answer)} <= {Hit}
+            else as_hits(answer)
+            for answer in answers
+        ]
         if self.fusion == "scores":
             hits = fuse_scores(rankings, k, weights=self.weights)
         else:
@@ -163,12 +168,6 @@ class Hybrid(Provider):
     def close(self) -> None:
         """Close every provider as if no error had occurred."""
         self.__exit__(None, None, None)
-
-
-def _read_hits(answer: Any) -> Sequence[Hit]:
-    if isinstance(answer, list) and all(type(one) is Hit for one in answer):
-        return answer  # the fast path for bundled providers
-    return as_hits(answer)
 
 
 def _read_child(child: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:

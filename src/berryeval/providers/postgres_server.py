@@ -30,7 +30,7 @@ from berryeval.errors import ProviderError
 from berryeval.providers.base import first_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
 
 _CONNECT_SECONDS: Final = 10
@@ -92,19 +92,15 @@ class PostgresServer:
             raise ProviderError(msg, passing=passing) from None
 
     def _connect(self) -> Any:
-        address = {**self._address, "connect_timeout": _CONNECT_SECONDS}
+        parts = self._parts
+        if not self.dsn:
+            self.local = self.local or LocalPostgres()
+            parts = parse_address("the local PostgreSQL", self.local.dsn)
+        address = {**parts, "connect_timeout": _CONNECT_SECONDS}
         connection = self.psycopg.connect(**address, autocommit=True)
         self._own.connection = connection
         self._open.append(connection)
         return connection
-
-    @property
-    def _address(self) -> Mapping[str, Any]:
-        if self.dsn:
-            return self._parts
-        if self.local is None:
-            self.local = LocalPostgres()
-        return parse_address("the local PostgreSQL", self.local.dsn)
 
     def _is_temporary(self, error: Any, connection: Any) -> bool:
         """Whether a retry may help, unlike after a wrong password or a text that is too long."""

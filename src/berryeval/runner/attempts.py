@@ -84,7 +84,11 @@ class Attempts:
 
         with anyio.move_on_after(self._timeout):
             try:
-                return await self._call(search, asked, limit)
+                if inspect.iscoroutinefunction(search):
+                    await asyncio.sleep(0)  # one that never waits would block all other queries
+                    return await search(asked, self._k)
+                answer = await self._threads.call(lambda: limit(search(asked, self._k)))
+                return await answer if isinstance(answer, Awaitable) else answer
             except asyncio.CancelledError:
                 if anyio.current_effective_deadline() == -math.inf:  # the run was cancelled
                     raise
@@ -94,15 +98,6 @@ class Attempts:
                 msg = f"the provider tried to exit the process (SystemExit: {error})"
                 raise ProviderError(msg) from None
         raise TooSlowError(self._timeout)
-
-    async def _call(
-        self, search: Callable[..., Any], asked: Any, limit: Callable[[Any], Any]
-    ) -> Any:
-        if inspect.iscoroutinefunction(search):
-            await asyncio.sleep(0)  # a coroutine that never waits would block all other queries
-            return await search(asked, self._k)
-        answer = await self._threads.call(lambda: limit(search(asked, self._k)))
-        return await answer if isinstance(answer, Awaitable) else answer
 
     def _limit(self, answer: Any) -> Any:
         if isinstance(answer, Iterator):

@@ -181,18 +181,15 @@ class JournalReader:
         except OSError as error:
             raise self._read_error(error) from None
         try:
-            self._find_lines()
+            place = len(self._stream.readline())
+            for line in self._stream:
+                if entry := _parse_entry(line):
+                    self.outcomes[entry[0]] = sys.intern(entry[1])
+                    self._places[entry[0]] = place
+                place += len(line)
         except OSError as error:
             self.close()
             raise self._read_error(error) from None
-
-    def _find_lines(self) -> None:
-        place = len(self._stream.readline())
-        for line in self._stream:
-            if entry := _parse_entry(line):
-                self.outcomes[entry[0]] = sys.intern(entry[1])
-                self._places[entry[0]] = place
-            place += len(line)
 
     def ranking(self, query_id: str) -> Ranking:
         """Return the ranking of a query that has an outcome."""

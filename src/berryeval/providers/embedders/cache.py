@@ -70,7 +70,9 @@ class EmbeddingCache:
         embed: Callable[[Sequence[str]], npt.NDArray[Any]],
     ) -> npt.NDArray[np.float32]:
         """Return one row per text; make those that are not cached with `embed`, and cache them."""
-        keys = [_key(identity, text) for text in texts]
+        start = f"{len(identity)}:{identity}"
+        coded = ((start + text).encode(errors="surrogatepass") for text in texts)
+        keys = [hashlib.sha256(both).digest() for both in coded]
         kept = self._read(keys)
         missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in kept}
         if missing:
@@ -131,11 +133,6 @@ class EmbeddingCache:
                     (self.path.parent / name).unlink()
             return self._try(work, again=False) if again else None
         return None
-
-
-def _key(identity: str, text: str) -> bytes:
-    both = f"{len(identity)}:{identity}{text}"
-    return hashlib.sha256(both.encode(errors="surrogatepass")).digest()
 
 
 def _pack(vector: npt.NDArray[np.float32]) -> bytes:
