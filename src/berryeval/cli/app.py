@@ -125,10 +125,7 @@ def main() -> None:
 
 
 def run(app: App, arguments: Sequence[str]) -> int:
-    """Run one command line and return its exit code; an error prints one line on stderr.
-
-    With `--json` an error is also an envelope on stdout, with its kind and message.
-    """
+    """Run one command line and return its exit code; an error is a line on stderr (and JSON)."""
     _escape_unprintable()
     tokens, debug = _take_debug(arguments)
     app.suppress_keyboard_interrupt = False  # cyclopts would exit without a message
@@ -190,13 +187,7 @@ def _take_debug(arguments: Sequence[str]) -> tuple[list[str], bool]:
 
 @dataclass(frozen=True)
 class Failures:
-    """How the failure of a command line is reported.
-
-    Attributes:
-        command: Name of the command; "" if the line names none.
-        json: Whether the command prints JSON.
-        debug: Whether to print the traceback.
-    """
+    """How the failure of a command line is reported; `command` is empty if the line names none."""
 
     command: str
     json: bool
@@ -248,7 +239,6 @@ def _kind_of(error: Exception) -> str:
 
 
 def _print_error(text: str) -> None:
-    """Print to stderr, if it can be written to."""
     if sys.stderr is not None:
         with contextlib.suppress(OSError):
             print(escape_controls(text), file=sys.stderr, flush=True)
@@ -288,10 +278,7 @@ def drop_verbosity(tokens: Sequence[str]) -> list[str]:
 
 
 def take_verbosity(command: str, tokens: Sequence[str]) -> tuple[list[str], Verbosity]:
-    """Split the tokens into those of the command and the verbosity that they ask for.
-
-    A command that reads the flags itself keeps them, including those that came before its name.
-    """
+    """Split tokens into those of the command, which may read flags itself, and the verbosity."""
     first = next((place for place, one in enumerate(tokens) if one not in _FLAGS), len(tokens))
     ahead, rest = tokens[:first], list(tokens[first:])
     end = rest.index("--") if "--" in rest else len(rest)

@@ -29,7 +29,7 @@ from berryeval.reports import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from rich.console import Console
 
@@ -96,10 +96,17 @@ def compare(  # noqa: PLR0913 - the options of the command
         title: Title of the report.
         json: JSON output, in full precision.
     """
+    from berryeval.errors import ConfigurationError
     from berryeval.metrics import split_names
+    from berryeval.reports import EXPORTERS, find_format, is_folder, write_in_format
     from berryeval.workflows import compare_runs
 
-    _check_arguments(runs, output, format)
+    if not runs:
+        msg = "no run to compare; give two runs, or one with several providers, or latest"
+        raise ConfigurationError(msg)
+    if format and output is None and EXPORTERS.get(format).home != "stdout":
+        msg = f"--format {format} needs --output FILE, which says where the report goes"
+        raise ConfigurationError(msg)
     report = compare_runs(
         runs,
         title,
@@ -116,10 +123,20 @@ def compare(  # noqa: PLR0913 - the options of the command
         benchmark=benchmark,
         anyway=anyway,
     )
-    text = _render(report, output, format)
-    files = _write(report, output, format) if text is None else []
+    to_stdout = output == STDOUT or (output is None and bool(format))
+    text = render_text(report, format or "markdown") if to_stdout else None
+    files: list[str] = []
+    if output is not None and not to_stdout:
+        name = format or ("markdown" if is_folder(output) else find_format(output))
+        files = [str(path) for path in write_in_format(report, name, output)]
     if json:
-        _print_json(report, files, text)
+        data: dict[str, Any] = {
+            "title": report.title,
+            "runs": [run.id for run in report.runs],
+            "compared": [one.to_json() for one in report.compared],
+            "files": files,
+        }
+        print_json("compare", data if text is None else {**data, "text": text})
     elif text is not None:
         print_document(text)
     else:
@@ -129,46 +146,6 @@ def compare(  # noqa: PLR0913 - the options of the command
             screen.print(f"written: {path}")
 
 
-def _check_arguments(runs: Sequence[str], output: str | None, wanted: str | None) -> None:
-    from berryeval.errors import ConfigurationError
-    from berryeval.reports import EXPORTERS
-
-    problem = ""
-    if not runs:
-        problem = "no run to compare; give two runs, or one with several providers, or latest"
-    elif wanted and output is None and EXPORTERS.get(wanted).home != "stdout":
-        problem = f"--format {wanted} needs --output FILE, which says where the report goes"
-    if problem:
-        raise ConfigurationError(problem)
-
-
-def _render(report: Report, output: str | None, wanted: str | None) -> str | None:
-    """Render the report for stdout; None if it goes to files or is not wanted."""
-    if output == STDOUT or (output is None and wanted):
-        return render_text(report, wanted or "markdown")
-    return None
-
-
-def _write(report: Report, output: str | None, wanted: str | None) -> list[str]:
-    if output is None:
-        return []
-    from berryeval.reports import find_format, is_folder, write_in_format
-
-    name = wanted or ("markdown" if is_folder(output) else find_format(output))
-    return [str(path) for path in write_in_format(report, name, output)]
-
-
-def _print_json(report: Report, files: Sequence[str], text: str | None) -> None:
-    data: dict[str, Any] = {
-        "title": report.title,
-        "runs": [run.id for run in report.runs],
-        "compared": [one.to_json() for one in report.compared],
-        "files": list(files),
-        **({} if text is None else {"text": text}),
-    }
-    print_json("compare", data)
-
-
 def print_comparisons(screen: Console, report: Report) -> None:
     """Print the comparisons of a report."""
     for one in report.compared:
@@ -176,7 +153,6 @@ def print_comparisons(screen: Console, report: Report) -> None:
 
 
 def _print_comparison(screen: Console, one: ComparedBenchmark) -> None:
-    """Print the tables, sentences, groups and moved queries of one benchmark."""
     found = one.comparison
     screen.print(one.benchmark, style="bold")
     for warning in one.warnings if not is_quiet() else ():
@@ -201,17 +177,13 @@ def _print_comparison(screen: Console, one: ComparedBenchmark) -> None:
         screen.print()
     if has_mixed(one):
         print_indented(screen, f"{_MARKS['mixed']} {MIXED}", 0, style="dim")
-    print_indented(screen, _describe_method(one), 0, style="dim")
-    screen.print()
-
-
-def _describe_method(one: ComparedBenchmark) -> str:
-    found = one.comparison
-    return (
+    method = (
         f"{_LEGEND}. W/T/L: queries with a higher, equal and lower value. "
         f"CI: {describe_interval(found)}. p: {describe_test(displayed_rows(found))}; "
         f"seed {found.seed}"
     )
+    print_indented(screen, method, 0, style="dim")
+    screen.print()
 
 
 def _build_table(
@@ -220,7 +192,6 @@ def _build_table(
     first: Literal["metric", "group"],
     one: ComparedBenchmark,
 ) -> Table:
-    """Build a table with a row per metric or group; significant rows have a mark and a color."""
     gap = 2 if screen.width >= _WIDE else 1
     whole = build_differences_table(rows, level=one.comparison.level, by=one.by)
     shown = whole.select([first, "queries", *result_keys(one)], {"queries": "n"})
@@ -257,7 +228,6 @@ def _fit_columns(titles: list[str], lines: list[list[str]], width: int, gap: int
 
 
 def _print_groups(screen: Console, one: ComparedBenchmark, whole: PairedDifference) -> None:
-    """Print the first metric by group of queries."""
     rows = rows_by_group(one.comparison, whole)
     if not rows:
         return

@@ -136,7 +136,6 @@ def _print(
 
 
 def _read_formats(export: list[str] | None, output: str | None) -> list[str]:
-    """Read the formats to write; reject unknown ones."""
     from berryeval.errors import ConfigurationError
     from berryeval.metrics import split_names
     from berryeval.reports import EXPORTERS
@@ -156,7 +155,6 @@ def _read_formats(export: list[str] | None, output: str | None) -> list[str]:
 def _write_files(
     report: Report, formats: Sequence[str], folder: Path | str
 ) -> list[dict[str, str]]:
-    """Write the report in these formats into a folder, or render them for stdout."""
     from berryeval.reports import write_in_format
 
     if folder == STDOUT:

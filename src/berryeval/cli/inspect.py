@@ -79,25 +79,17 @@ def inspect(
     loaded = load_benchmark(benchmark, format=format, **read_options(options))
     summary, example = Summary.of(loaded), build_example(loaded, query)
     if json:
-        print_json(
-            "inspect", {**_describe(loaded), **summary.to_json(), "example": example.to_json()}
-        )
+        about = {
+            **{name: getattr(loaded, name) for name in ("name", "version", "description", "pack")},
+            "thresholds": dict(loaded.thresholds),
+            "remarks": list(loaded.remarks),
+        }
+        print_json("inspect", {**about, **summary.to_json(), "example": example.to_json()})
         return
     screen = console()
     _print_summary(screen, loaded, summary)
     screen.print()
     _print_example(screen, example)
-
-
-def _describe(benchmark: Benchmark) -> dict[str, Any]:
-    return {
-        "name": benchmark.name,
-        "version": benchmark.version,
-        "description": benchmark.description,
-        "pack": benchmark.pack,
-        "thresholds": dict(benchmark.thresholds),
-        "remarks": list(benchmark.remarks),
-    }
 
 
 def _print_summary(screen: Console, benchmark: Benchmark, summary: Summary) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from berryeval.cli.flags import Flag
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from berryeval.metrics import Definition
     from berryeval.providers import ProviderFacts
@@ -16,21 +16,27 @@ if TYPE_CHECKING:
 
 
 def _print(
-    kind: str, facts: Facts, titles: Sequence[str], rows: Iterable[Sequence[str]], *, json: bool
+    kind: str,
+    facts: Facts,
+    titles: Sequence[str] = (),
+    rows: Iterable[Sequence[str]] | None = None,
+    *,
+    json: bool,
 ) -> None:
-    """Print facts as JSON, or rows as a table."""
+    """Print facts as JSON, or rows as a table; by default all facts, with their keys as titles."""
     from berryeval.cli.output import build_table, console, print_json
 
     if json:
         print_json(f"list {kind}", {kind: facts})
+    elif rows is None:
+        values = (list(map(str, one.values())) for one in facts)
+        console().print(build_table(list(facts[0]), values))
     else:
         console().print(build_table(titles, rows))
 
 
-def _print_facts(kind: str, facts: Facts, *, json: bool) -> None:
-    """Print facts whose keys are the titles of the table."""
-    titles = list(facts[0]) if facts else []
-    _print(kind, facts, titles, (list(map(str, one.values())) for one in facts), json=json)
+def _select(record: Any, *names: str) -> dict[str, Any]:
+    return {name: getattr(record, name) for name in names}
 
 
 def benchmarks(*, json: Flag = False) -> None:
@@ -57,7 +63,7 @@ def benchmarks(*, json: Flag = False) -> None:
     if not facts and not json:
         print("this installation has no bundled benchmarks")
         return
-    _print_facts("benchmarks", facts, json=json)
+    _print("benchmarks", facts, json=json)
 
 
 def formats(*, json: Flag = False) -> None:
@@ -70,15 +76,11 @@ def formats(*, json: Flag = False) -> None:
 
     loaders = {name: LOADERS.get(name) for name in LOADERS}
     facts: Facts = [
-        {
-            "format": name,
-            "what": loader.summary,
-            "signs": loader.signs,
-            "options": ", ".join(options_of(loader)),
-        }
-        for name, loader in loaders.items()
-    ]
-    _print_facts("formats", facts, json=json)
+        {"format": name, "what": one.summary, "signs": one.signs,
+         "options": ", ".join(options_of(one))}
+        for name, one in loaders.items()
+    ]  # fmt: skip
+    _print("formats", facts, json=json)
 
 
 def chunkers(*, json: Flag = False) -> None:
@@ -94,7 +96,7 @@ def chunkers(*, json: Flag = False) -> None:
         (
             one["usual"],
             one["makes"],
-            ", ".join(f"{x['name']}={x['default']}" for x in one["options"]),
+            ", ".join("{name}={default}".format_map(option) for option in one["options"]),
         )
         for one in facts
     ]
@@ -110,15 +112,7 @@ def _describe_chunker(name: str, chunker: type) -> dict[str, Any]:
         "name": name,
         "usual": str(chunker()) if known else name,
         "makes": getattr(chunker, "summary", "") or (chunker.__doc__ or "").partition("\n")[0],
-        "options": [
-            {
-                "name": option.name,
-                "default": option.default,
-                "wanted": option.wanted,
-                "text": option.text,
-            }
-            for option in known.values()
-        ],
+        "options": [_select(one, "name", "default", "wanted", "text") for one in known.values()],
     }
 
 
@@ -141,13 +135,8 @@ def exporters(*, json: Flag = False) -> None:
         for name in EXPORTERS
     ]
     rows = [
-        (
-            ", ".join([one["name"], *one["aliases"]]),
-            one["writes"],
-            " ".join(one["endings"]),
-            one["home"],
-        )
-        for one in facts
+        (", ".join([name, *aliases]), writes, " ".join(endings), home)
+        for name, aliases, writes, endings, home in map(dict.values, facts)
     ]
     _print("exporters", facts, ("exporter", "writes", "endings", "goes to"), rows, json=json)
 
@@ -165,7 +154,12 @@ def metrics(*, json: Flag = False) -> None:
         (
             one["name"],
             ", ".join(one["aliases"]),
-            ", ".join(map(_format_parameter, one["parameters"])),
+            ", ".join(
+                parameter["name"]
+                if parameter["required"]
+                else "{name}={default}".format_map(parameter)
+                for parameter in one["parameters"]
+            ),
             one["formula"],
             ", ".join(one["peers"]),
         )
@@ -181,24 +175,16 @@ def _describe_metric(definition: Definition) -> dict[str, Any]:
         "aliases": list(definition.aliases),
         "parameters": [
             {
-                "name": parameter.name,
-                "kind": parameter.kind,
-                "required": parameter.required,
-                "default": None if parameter.required else parameter.default,
+                **_select(one, "name", "kind", "required"),
+                "default": None if one.required else one.default,
             }
-            for parameter in definition.parameters
+            for one in definition.parameters
         ],
         "formula": definition.text,
         "summary": definition.summary,
         "aggregate": definition.aggregate,
         "peers": dict(definition.peers),
     }
-
-
-def _format_parameter(parameter: Mapping[str, Any]) -> str:
-    if parameter["required"]:
-        return str(parameter["name"])
-    return f"{parameter['name']}={parameter['default']}"
 
 
 def providers(*, json: Flag = False) -> None:
@@ -210,27 +196,17 @@ def providers(*, json: Flag = False) -> None:
     from berryeval.providers import PROVIDERS, describe_provider
 
     found = [describe_provider(name) for name in PROVIDERS]
-    rows = [
-        (
-            one.name,
-            ", ".join(one.aliases),
-            _installed(one),
-            one.summary,
-            ", ".join(
-                option.name if option.required else f"{option.name}={option.default!r}"
-                for option in one.options
-            ),
+    rows = []
+    for one in found:
+        options = ", ".join(
+            option.name if option.required else f"{option.name}={option.default!r}"
+            for option in one.options
         )
-        for one in found
-    ]
+        install = f"pip install 'berryeval[{one.extra}]'" if one.extra else "no"
+        installed = "yes" if one.installed else install
+        rows.append((one.name, ", ".join(one.aliases), installed, one.summary, options))
     titles = ("provider", "other names", "installed", "what", "options")
     _print("providers", list(map(_describe_provider, found)), titles, rows, json=json)
-
-
-def _installed(facts: ProviderFacts) -> str:
-    if facts.installed:
-        return "yes"
-    return f"pip install 'berryeval[{facts.extra}]'" if facts.extra else "no"
 
 
 def _describe_provider(facts: ProviderFacts) -> dict[str, Any]:
@@ -239,16 +215,11 @@ def _describe_provider(facts: ProviderFacts) -> dict[str, Any]:
         "aliases": list(facts.aliases),
         "summary": facts.summary,
         "options": [
-            {
-                "name": option.name,
-                "required": option.required,
-                "default": _to_json(option.default),
-                "description": option.description,
-            }
-            for option in facts.options
+            _select(one, "name", "required", "default", "description")
+            | {"default": _to_json(one.default)}
+            for one in facts.options
         ],
-        "extra": facts.extra,
-        "installed": facts.installed,
+        **_select(facts, "extra", "installed"),
         "missing": list(facts.missing),
     }
 

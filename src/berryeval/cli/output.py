@@ -94,13 +94,7 @@ def print_indented(screen: Console, text: str, indent: int, *, style: str = "") 
 def build_table(
     titles: Sequence[str], rows: Iterable[Sequence[str]], *, right: Sequence[str] = ()
 ) -> Table:
-    """Build a table without borders.
-
-    Args:
-        titles: Column titles; if all are empty, the table has no header.
-        rows: Cells by column.
-        right: Titles of the columns that are aligned to the right.
-    """
+    """Build a table without borders, and without a header if all titles are empty."""
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, show_header=any(titles))

@@ -65,7 +65,6 @@ def report(
 
 
 def _print(written: list[dict[str, Any]], *, quiet: bool) -> None:
-    """Print texts, and the paths of files."""
     from berryeval.cli.output import print_document
 
     for one in written:
@@ -105,7 +104,6 @@ def _goes_to_stdout(name: str, output: str | None) -> bool:
 def _write(
     report: Report, name: str, files: list[OutputFile], output: str | None, folder: Path
 ) -> list[dict[str, Any]]:
-    """Write a format; return the paths of its files, or the text for stdout."""
     from berryeval.reports import EXPORTERS, write_files
 
     publish = EXPORTERS.get(name).publish

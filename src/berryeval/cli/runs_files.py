@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from berryeval._internal.text import escape_controls
+from berryeval._internal.text import escape_controls, pluralize
 from berryeval.cli.flags import STDOUT, Flag, Format, Output
 from berryeval.cli.output import render_text
 from berryeval.cli.runs_list import read_filters
@@ -51,7 +51,7 @@ def export(
     from berryeval.cli.logs import error_screen, log_level, log_lines
     from berryeval.cli.output import print_document
     from berryeval.errors import ConfigurationError
-    from berryeval.workflows import find_run, write_text_file
+    from berryeval.workflows import export_runs, find_run, write_text_file
 
     if (run is None) == (all is None):
         msg = "name one RUN (or latest), or give a folder with --all"
@@ -61,7 +61,11 @@ def export(
             owner = "--output" if format is None else "--format"
             msg = f"--all writes the records of runs into its folder; {owner} is for one RUN"
             raise ConfigurationError(msg)
-        _export_all(all, benchmark, since, store, json=json)
+        filters = read_filters(benchmark, None, since)
+        written = [
+            {"run": name, "path": str(path)} for name, path in export_runs(all, filters, store)
+        ]
+        _print(written, f"{pluralize(len(written), 'run')} written to {all}", json=json)
         return
     wanted = _choose_format(output, format)
     with log_lines(error_screen(), log_level()):
@@ -79,21 +83,7 @@ def export(
         print_document(f"{record.dumps()}\n")
 
 
-def _export_all(
-    folder: str, benchmark: str | None, since: str | None, store: str | None, *, json: bool
-) -> None:
-    from berryeval._internal.text import pluralize
-    from berryeval.workflows import export_runs
-
-    written = [
-        {"run": name, "path": str(path)}
-        for name, path in export_runs(folder, read_filters(benchmark, None, since), store)
-    ]
-    _print(written, f"{pluralize(len(written), 'run')} written to {folder}", json=json)
-
-
 def _choose_format(output: str | None, given: str | None) -> str:
-    """Return "json" for the record, or the exporter that the format or the ending names."""
     from berryeval._internal.files import plain_suffix
     from berryeval.reports import EXPORTERS, find_format
 
@@ -199,13 +189,17 @@ def prune(
         store: Path or PostgreSQL URL of the store; default: .berryeval/results.db.
         json: JSON output; requires --yes or --dry-run.
     """
-    from berryeval._internal.text import parse_age, pluralize
+    from berryeval._internal.text import parse_age
     from berryeval.cli.output import print_json
+    from berryeval.errors import ConfigurationError
     from berryeval.workflows import prune_runs
 
     def confirm(place: str, names: list[str]) -> bool:
+        if json and names and not (dry_run or yes):
+            msg = "nothing was deleted: --json cannot ask for confirmation; add --yes or --dry-run"
+            raise ConfigurationError(msg)
         if json or not names:
-            return _confirm_json(names, dry_run=dry_run, yes=yes)
+            return yes and not dry_run
         more = f"\n  ... and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
         print(f"{pluralize(len(names), 'run')} of {place}:")
         print(
@@ -219,22 +213,10 @@ def prune(
         print_json("runs prune", done._asdict())
     elif not done.runs:
         print("no runs to delete")
-    elif dry_run:
-        print("dry run: nothing was deleted")
     elif done.deleted:
         print(f"{pluralize(done.deleted, 'run')} deleted")
     else:
-        print("nothing was deleted")
-
-
-def _confirm_json(names: list[str], *, dry_run: bool, yes: bool) -> bool:
-    """Return whether to delete; --json cannot ask for confirmation."""
-    from berryeval.errors import ConfigurationError
-
-    if names and not (dry_run or yes):
-        msg = "nothing was deleted: --json cannot ask for confirmation; add --yes or --dry-run"
-        raise ConfigurationError(msg)
-    return yes and not dry_run
+        print("dry run: nothing was deleted" if dry_run else "nothing was deleted")
 
 
 def _confirm() -> bool:

@@ -79,7 +79,6 @@ def _print_part(screen: Console, part: BenchmarkRecord) -> None:
 
 
 def _shared_metrics(part: BenchmarkRecord) -> list[str]:
-    """Return the metrics that all providers with scores share, in order."""
     tables = [one.scores.metrics for one in part.providers if one.scores]
     return [name for name in tables[0] if all(name in table for table in tables)] if tables else []
 
@@ -206,14 +205,7 @@ def reject_unknown_names(store: Store, filters: Filters) -> None:
 def reject_unknown_metrics(
     store: Store, metrics: Sequence[str], filters: Filters, asked: str | None
 ) -> None:
-    """Reject a metric that no run has, with the command that computes it.
-
-    Args:
-        store: Store to search.
-        metrics: Names of metrics.
-        filters: Filters of the command; the message names a run that passes them, if there is one.
-        asked: Value of `--store`.
-    """
+    """Reject a metric that no run has, with the command that computes it."""
     from berryeval._internal.text import format_rescore_command
     from berryeval._internal.validate import suggest
     from berryeval.errors import MetricError
@@ -249,7 +241,6 @@ def _split_metrics(metrics: Sequence[str] | None) -> list[str]:
 
 
 def _choose_columns(found: Sequence[StoredRun], names: Sequence[str]) -> list[str]:
-    """Return the metrics to show: those of `names` in order, or the first of each result."""
     if names:
         from berryeval.runs import canonical_metric
 

@@ -99,7 +99,6 @@ def trend(
 
 
 def _write(lines: Sequence[TrendLine], output: str | None, format_: str | None) -> str | None:
-    """Write the chart or the numbers; return their text if it goes to stdout."""
     from berryeval.reports import render_trend, write_trend
 
     if output is None and format_ is None:
@@ -158,7 +157,6 @@ def _list_notes(line: TrendLine) -> Iterator[str]:
 
 
 def _format_last(names: Sequence[str]) -> str:
-    """Format the last few names and the number of others."""
     rest = len(names) - _NAMED
     return ", ".join(names[-_NAMED:]) + (f" and {rest} more" if rest > 0 else "")
 

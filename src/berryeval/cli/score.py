@@ -80,7 +80,6 @@ def score(  # noqa: PLR0913 - the options of the command
 
 
 def _print_text(found: FileScores, *, per_query: bool) -> None:
-    """Print tables and the remarks needed to trust them."""
     screen = console()
     if per_query:
         screen.print(build_query_table(found.scores))
@@ -89,10 +88,9 @@ def _print_text(found: FileScores, *, per_query: bool) -> None:
         groups = {name: group.statistics() for name, group in found.groups.items()}
         screen.print(_build_summary(groups, grouped=True))
         screen.print()
-    remarks = _list_remarks(found)
     screen.print(_build_summary({"": found.statistics}))
     screen.print()
-    for line in remarks:
+    for line in _list_remarks(found):
         screen.print(line)
     if found.audit is not None:
         screen.print()
@@ -122,15 +120,13 @@ def _print_csv(found: FileScores, *, per_query: bool) -> None:
     """Print a row per query, or per metric; with groups, each row begins with its group."""
     writer = csv_format.writer(sys.stdout, lineterminator="\n")
     scores, groups = found.scores, found.groups
+    head = [] if groups is None else ["group"]
     if per_query:
         label = {query: [name] for name, group in (groups or {}).items() for query in group.queries}
-        writer.writerow(
-            ["query", *([] if groups is None else ["group"]), "outcome", *scores.metrics]
-        )
+        writer.writerow(["query", *head, "outcome", *scores.metrics])
         for query, outcome, values in _rows_of(scores):
             writer.writerow([query, *label.get(query, []), outcome, *values])
         return
-    head = [] if groups is None else ["group"]
     writer.writerow([*head, "metric", "value", "std", "ci_low", "ci_high", "n"])
     parts = {name: group.statistics() for name, group in (groups or {}).items()}
     for name, part in {**parts, "all": found.statistics}.items():
@@ -173,7 +169,6 @@ def build_query_table(scores: Scores) -> Table:
 
 
 def _build_summary(parts: Mapping[str, Sequence[Statistics]], *, grouped: bool = False) -> Table:
-    """Build a table with a row per part and metric."""
     rows = []
     for name, part in parts.items():
         for one in part:
@@ -190,7 +185,6 @@ def _build_summary(parts: Mapping[str, Sequence[Statistics]], *, grouped: bool =
 
 
 def _list_remarks(found: FileScores) -> list[str]:
-    """List what was missing, unjudged, empty or skipped."""
     scores, coverage = found.scores, found.coverage
     summary = (
         f"run {scores.run_name}, profile {found.profile}: {len(scores.queries)} queries, "
@@ -216,7 +210,6 @@ def _list_remarks(found: FileScores) -> list[str]:
 
 
 def _format_queries(queries: Sequence[str]) -> str:
-    """Format a number of queries with the first few ids."""
     if not queries:
         return "0"
     more = ", ..." if len(queries) > _LISTED else ""

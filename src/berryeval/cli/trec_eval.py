@@ -69,8 +69,6 @@ failed, 7 no topic with both judgments and results.
 
 
 class _Exit(Exception):  # noqa: N818 - never leaves this module
-    """An exit code and a message."""
-
     def __init__(self, code: int, message: object) -> None:
         super().__init__(" ".join(str(message).split()))
         self.code = code
@@ -166,7 +164,6 @@ def _score(
 def _read_inputs(
     given: dict[str, str], wanted: dict[str, str], files: list[str]
 ) -> tuple[list[Column], Any, Any, Any]:
-    """Return columns, judgments, run and z-scores."""
     from berryeval.data import Run
     from berryeval.trec_eval import (
         FORMATS,

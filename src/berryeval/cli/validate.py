@@ -9,9 +9,7 @@ from berryeval.cli.flags import Flag, Format, Several
 from berryeval.cli.inspect import read_options
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
-    from berryeval.benchmarks import Benchmark, Finding, Report
+    from berryeval.benchmarks import Benchmark, Report
 
 
 _LISTED: Final = 5  # findings of a check, without --all
@@ -59,7 +57,7 @@ def validate(
 
 def _print(benchmark: Benchmark, report: Report, most: int | None) -> None:
     from berryeval._internal.text import pluralize
-    from berryeval.cli.output import console
+    from berryeval.cli.output import console, print_indented
 
     screen = console()
     sizes = [
@@ -72,25 +70,12 @@ def _print(benchmark: Benchmark, report: Report, most: int | None) -> None:
         screen.print()
         screen.print(f"{severity}: {check} ({len(findings)})", style=_STYLES[severity])
         for finding in findings[:most]:
-            _print_finding(screen, finding)
+            print_indented(screen, finding.where, 2, style="bold")
+            print_indented(screen, finding.message, 4)
+            if finding.advice:
+                print_indented(screen, f"→ {finding.advice}", 4, style="dim")
         if most is not None and len(findings) > most:
             screen.print(f"  … and {len(findings) - most} more; --all shows them")
+    names = {"error": "error", "warning": "warning", "info": "note"}
     screen.print()
-    screen.print(_count_findings(report))
-
-
-def _print_finding(screen: Console, finding: Finding) -> None:
-    from berryeval.cli.output import print_indented
-
-    print_indented(screen, finding.where, 2, style="bold")
-    print_indented(screen, finding.message, 4)
-    if finding.advice:
-        print_indented(screen, f"→ {finding.advice}", 4, style="dim")
-
-
-def _count_findings(report: Report) -> str:
-    from berryeval._internal.text import pluralize
-
-    counts = report.counts
-    errors, warnings = pluralize(counts["error"], "error"), pluralize(counts["warning"], "warning")
-    return f"{errors}, {warnings}, {pluralize(counts['info'], 'note')}"
+    screen.print(", ".join(pluralize(report.counts[key], name) for key, name in names.items()))

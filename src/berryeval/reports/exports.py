@@ -142,15 +142,7 @@ def write_in_format(
     label: str = "",
     beside: PathLike = ".",
 ) -> list[Path]:
-    """Write the report in one format and return the paths of its files.
-
-    Args:
-        report: Report to write.
-        name: Exporter name.
-        output: File or folder; the default is the format's own folder.
-        label: Label for file names, instead of the default one.
-        beside: Folder for formats without a folder of their own.
-    """
+    """Write the report in one format (to its own folder, or `beside`) and return the paths."""
     files = EXPORTERS.get(name).files(report, label)
     return write_files(files, name, output, beside=beside)
 

@@ -33,13 +33,7 @@ _HASH_CHARACTERS: Final = 15  # "sha256:" and eight digits
 
 
 def build_legend(best: str, scores: Iterable[Scores | None], metrics: Sequence[str]) -> str:
-    """Explain the best mark and the intervals, as far as a table of these scores has them.
-
-    Args:
-        best: What marks the best value, such as "bold: best in column".
-        scores: Rows of the table.
-        metrics: Metrics of the table.
-    """
+    """Explain the mark of the `best` and the intervals, as far as these scores have them."""
     tables = list(scores)
     rated = [one for metric in metrics for one in rate(tables, metric) if one is not None]
     parts = [best] * any(one.best for one in rated)
@@ -89,10 +83,7 @@ def describe_test(rows: Sequence[PairedDifference]) -> str:
 
 
 def _describe_family(rows: Sequence[PairedDifference]) -> str:
-    """Say how many comparisons p-values were corrected for; empty for a single comparison.
-
-    The families of different metrics or groups may differ in size.
-    """
+    """Say how many comparisons p-values were corrected for; families may differ in size."""
     sizes = sorted({row.comparisons for row in rows if row.p is not None})
     if not sizes or sizes[-1] == 1:
         return ""

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
         Asked,
         BenchmarkRecord,
         HitRecord,
-        Latency,
         ProviderRecord,
         RunRecord,
     )
@@ -52,7 +51,6 @@ def _compare_pairs(tables: Mapping[str, Scores], metric: str) -> tuple[PairedDif
 
 
 def _is_comparable(first: Scores, second: Scores, metric: str) -> bool:
-    """Whether both have the metric, aggregate it alike and share a query."""
     if metric not in first.metrics or metric not in second.metrics:
         return False
     aggregates = {scores.aggregates[scores.row_of(metric)] for scores in (first, second)}
@@ -79,7 +77,6 @@ def _describe_size(part: BenchmarkRecord) -> str:
 
 
 def _number_repeats(titles: Sequence[str]) -> list[str]:
-    """Append " #2", " #3" and so on to repeated titles."""
     found: list[str] = []
     for title in titles:
         shown, number = title, 1
@@ -110,16 +107,6 @@ class System:
     def scores(self) -> Scores | None:
         """Scores by the requested metrics; None if the provider failed."""
         return self.record.scores
-
-    @property
-    def standard(self) -> Scores | None:
-        """Scores by the standard metrics that every run has."""
-        return self.record.standard
-
-    @property
-    def latency(self) -> Latency | None:
-        """Latency percentiles."""
-        return self.record.latency
 
     @cached_property
     def answers(self) -> dict[str, AnswerRecord]:
@@ -158,11 +145,6 @@ class Section:
     systems: tuple[System, ...]
 
     @property
-    def content_hash(self) -> str:
-        """Hash of the benchmark data."""
-        return self.asked.content_hash
-
-    @property
     def scored(self) -> tuple[System, ...]:
         """Systems with scores."""
         return tuple(system for system in self.systems if system.scores is not None)
@@ -198,10 +180,7 @@ class Section:
         )
 
     def differences(self, metric: str) -> tuple[PairedDifference, ...]:
-        """Return the differences of every pair by one metric.
-
-        If some systems lack the metric or share no queries, only comparable pairs are returned.
-        """
+        """Return the differences of every comparable pair by one metric."""
         found = self.comparison
         if found is not None and metric in found.metrics:
             return tuple(row for row in found.rows if row.metric == metric)
@@ -266,7 +245,7 @@ class Report:
         level or correction, might contradict it.
         """
         return any(
-            one.benchmark == section.name and section.content_hash in one.content_hashes
+            one.benchmark == section.name and section.asked.content_hash in one.content_hashes
             for one in self.compared
         )
 
@@ -281,7 +260,6 @@ def _build_section(title: str, parts: list[tuple[RunRecord, BenchmarkRecord]]) -
 
 
 def _unique_labels(names: list[tuple[str, str]]) -> list[str]:
-    """Return a unique label for every provider and run; runs may share a name too."""
     times = Counter(provider for provider, _ in names)
     return _number_repeats(
         [f"{provider} ({run})" if times[provider] > 1 else provider for provider, run in names]

@@ -97,10 +97,7 @@ def value_of(scores: Scores | None, metric: str) -> float | None:
 
 
 def best_of(values: Iterable[float | None], metric: str) -> float | None:
-    """Return the best value, or None if all are equal or the metric has no better direction.
-
-    Several values may be the best; `is_best` recognizes all of them.
-    """
+    """Return the best value, or None if all are equal or the metric has no better direction."""
     known = [value for value in values if value is not None]
     direction = direction_of(metric)
     if direction == "neither" or not known or numbers.is_close(min(known), max(known)):
@@ -189,7 +186,6 @@ def _latency_cell(record: ProviderRecord, percentile: str) -> Cell:
 
 
 def _score_rows(scores: Iterable[Scores | None], metrics: Sequence[str]) -> list[list[Cell]]:
-    """Build a row of cells for each provider, the best value of each metric bold."""
     tables = list(scores)
     rated = {metric: rate(tables, metric) for metric in metrics}
     return [
@@ -274,10 +270,7 @@ def build_differences_table(
 
 
 def result_keys(one: ComparedBenchmark) -> list[str]:
-    """Return the usual columns for the result of a difference, with both p-values if they differ.
-
-    They differ if p-values were corrected for several comparisons.
-    """
+    """Return the usual columns of a difference, with both p-values if they were corrected."""
     corrected = any(row.comparisons > 1 for row in one.comparison.rows)
     p = ["p", "p_corrected"] if corrected else ["p"]
     values = ["baseline_value", "system_value", "difference", "interval"]

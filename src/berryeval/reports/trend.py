@@ -13,7 +13,7 @@ from berryeval._internal.files import replace_file
 from berryeval._internal.optional import import_optional
 from berryeval.errors import ConfigurationError, DataError
 from berryeval.reports.exporters.csv import defuse, format_csv
-from berryeval.reports.html.svg import assign_lanes, clean_texts, dashes, hues, shapes
+from berryeval.reports.html.svg import DASHES, SHAPES, assign_lanes, clean_texts, cycle, hues
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -160,16 +160,7 @@ def break_layers(
     text: dict[str, Any],
     step: int,
 ) -> list[dict[str, Any]]:
-    """Return a dashed line for each break and its text, in rows so that texts do not overlap.
-
-    Args:
-        marks: Chart data with "time", "row" and the text field.
-        x: Time axis.
-        field: Text field.
-        color: Color of the lines.
-        text: Properties of the texts.
-        step: Height of a row in pixels.
-    """
+    """Return a dashed line for each break and its text, in rows so that texts do not overlap."""
     if not marks:
         return []
     rule = {
@@ -200,25 +191,25 @@ _HALF_A_DAY: Final = 12 * 3600
 def build_trend_spec(lines: Sequence[TrendLine]) -> dict[str, Any]:
     """Build the Vega-Lite chart: a line per provider with confidence intervals and breaks."""
     metric = lines[0].metric
-    scale = {"zero": False}
     x = {
-        "field": "time",
-        "type": "temporal",
-        "title": None,
+        "field": "time", "type": "temporal", "title": None, "scale": _time_scale(lines),
         "axis": {"labelExpr": time_labels("timeFormat"), "tickCount": 8},
-        "scale": _time_scale(lines),
-    }
+    }  # fmt: skip
     names = [_name(line) for line in lines]
     hue = {
         "field": "line", "type": "nominal", "title": None, "legend": _legend(names),
         "scale": hues(names),
     }  # fmt: skip
-    dash = {"field": "line", "scale": dashes(names), "legend": None}
-    shape = {"field": "line", "title": None, "legend": _legend(names), "scale": shapes(names)}
-    value = {"field": "value", "type": "quantitative", "scale": scale, "title": metric}
-    low = {"field": "low", "type": "quantitative", "scale": scale, "title": metric}
+    dash = {"field": "line", "scale": cycle(DASHES, names), "legend": None}
+    shape = {
+        "field": "line",
+        "title": None,
+        "legend": _legend(names),
+        "scale": cycle(SHAPES, names),
+    }
+    y = {"type": "quantitative", "scale": {"zero": False}, "title": metric}
     shared = {"x": x, "color": hue, "detail": {"field": "part"}}
-    span = {**shared, "y": low, "y2": {"field": "high"}}
+    span = {**shared, "y": {"field": "low", **y}, "y2": {"field": "high"}}
     areas = [{"mark": {"type": "area", "opacity": 0.15}, "encoding": span}]
     return {
         "$schema": "https://vega.github.io/schema/vega-lite/v5.json",
@@ -233,11 +224,13 @@ def build_trend_spec(lines: Sequence[TrendLine]) -> dict[str, Any]:
             {"mark": {"type": "rule", "opacity": 0.35, "strokeWidth": 3}, "encoding": span},
             {
                 "mark": {"type": "line", "point": True},
-                "encoding": {**shared, "y": value, "strokeDash": dash, "shape": shape},
+                "encoding": {
+                    **shared, "y": {"field": "value", **y}, "strokeDash": dash, "shape": shape,
+                },
             },
             *_reason_layers(lines, x),
         ],
-    }
+    }  # fmt: skip
 
 
 def _time_scale(lines: Sequence[TrendLine]) -> dict[str, Any]:
@@ -254,7 +247,6 @@ def _name(line: TrendLine) -> str:
 
 
 def _legend(names: Sequence[str]) -> dict[str, Any]:
-    """Return a legend below the chart, with as many columns as fit."""
     longest = min(max(map(len, names)), _LEGEND_LETTERS)
     return {
         "orient": "bottom", "symbolOpacity": 1, "symbolDash": [1, 0], "symbolStrokeWidth": 0,
@@ -264,7 +256,6 @@ def _legend(names: Sequence[str]) -> dict[str, Any]:
 
 
 def _reason_layers(lines: Sequence[TrendLine], x: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the breaks of all lines with their reasons."""
     breaks = sorted({
         (line.points[place].moment, reason)
         for line in lines
@@ -296,7 +287,6 @@ def _render_page(lines: Sequence[TrendLine]) -> str:
 
 
 def _render_csv(lines: Sequence[TrendLine]) -> str:
-    """Render the numbers in full precision, safe for spreadsheets."""
     names = ["run", "created", "value", "low", "high", "n", "failed", "content_hash"]
     names += ["not_comparable"]
     rows: list[list[str]] = [["benchmark", "provider", "metric", *names]]

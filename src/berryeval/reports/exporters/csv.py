@@ -55,10 +55,7 @@ def defuse(text: str) -> str:
 
 
 def format_csv(rows: Iterable[Sequence[str]]) -> str:
-    """Format rows as CSV by RFC 4180: CRLF line ends, quotes where needed.
-
-    There is no byte order mark: most programs would read it as part of the header.
-    """
+    """Format rows as CSV by RFC 4180, without a byte order mark, which few programs expect."""
     stream = io.StringIO(newline="")
     csv.writer(stream).writerows(rows)
     return stream.getvalue()
@@ -109,7 +106,6 @@ def _stamp(created: str) -> str:
 
 
 def _comparison_rows(comparisons: Iterable[ComparedBenchmark]) -> Iterator[Sequence[str]]:
-    """Yield the header and a row per difference, in full precision."""
     yield COMPARISON
     for one in comparisons:
         groups = {"": one.comparison, **one.comparison.groups}
@@ -140,10 +136,10 @@ def _query_type(name: str) -> str:
 
 
 def _standard_scores(system: System) -> Scores:
-    if system.standard is None:
+    if system.record.standard is None:
         msg = f"{system.label}: the run has scores but not the standard metrics; run it again"
         raise DataError(msg)
-    return system.standard
+    return system.record.standard
 
 
 def _mean_row(name: str, scores: Scores, defined: Sequence[str]) -> list[str]:

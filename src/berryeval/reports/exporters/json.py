@@ -35,7 +35,7 @@ def to_json(report: Report) -> dict[str, Any]:
         "comparisons": [
             {
                 "benchmark": section.name,
-                "content_hash": section.content_hash,
+                "content_hash": section.asked.content_hash,
                 "queries_asked": len(section.queries),
                 "k": section.asked.k,
                 **section.comparison.to_dict(),

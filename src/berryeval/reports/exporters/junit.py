@@ -134,7 +134,6 @@ def _add_result(case: ET.Element, kind: str, message: str, name: str) -> None:
 
 
 def _count(element: ET.Element, suites: Iterable[ET.Element]) -> None:
-    """Set the number of cases, by result."""
     cases = [case for suite in suites for case in suite.iter("testcase")]
     element.set("tests", str(len(cases)))
     for name, kind in _COUNTED.items():

@@ -79,7 +79,6 @@ def escape(text: str) -> str:
 
 
 def _clean(text: str) -> str:
-    """Put a text on one line, for a comment."""
     return escape_direction(" ".join(_CONTROL.sub(" ", text).split()))
 
 

@@ -79,13 +79,7 @@ def escape(text: str) -> str:
 
 
 def render_table(table: Table, marks: dict[str, str] | None = None, *, bold: bool = True) -> str:
-    """Render a table.
-
-    Args:
-        table: Table to render.
-        marks: Emoji to put before cells of these texts.
-        bold: Whether to set bold cells in bold.
-    """
+    """Render a table, with `marks` (emoji) before cells of these texts."""
     marks = marks or {}
 
     def show(cell: Cell, *, numeric: bool) -> str:
@@ -192,7 +186,6 @@ def _section_parts(section: Section, *, with_differences: bool) -> Iterator[str]
 
 
 def _render_differences(found: Comparison) -> str:
-    """Render the difference of every two systems."""
     keys = ["metric", "pair", "difference", "interval", "p_corrected", "wins_ties_losses"]
     table = build_differences_table([("", row) for row in found.rows], level=found.level)
     how = (

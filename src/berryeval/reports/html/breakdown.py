@@ -155,7 +155,6 @@ def _axis(field: str, order: list[str], *, top: bool = False) -> dict[str, Any]:
 
 
 def _layers(numbers: list[float], room: float) -> list[dict[str, Any]]:
-    """Return the fields, and their numbers if there is room."""
     low, high = min(numbers), max(numbers)
     if low >= 0 and high <= 1:
         low, high = 0.0, 1.0

@@ -25,18 +25,7 @@ _ROUNDING: Final = 1e-12
 
 @dataclass(frozen=True)
 class Contrast:
-    """The best system and another, on the queries both answered.
-
-    Attributes:
-        best: Label of the best system.
-        other: Label of the other system.
-        place: Position of the other system in its section.
-        by_query: Advantage of the best for every shared query: positive if the best is better,
-            whichever direction the metric has.
-        sign: 1 if higher is better, -1 if lower is.
-        row: Statistical comparison; None if the two are not comparable.
-        outcomes: Query outcomes of the other system.
-    """
+    """The best system and another; `by_query` is positive where the best is better."""
 
     best: str
     other: str
@@ -89,28 +78,12 @@ class Contrast:
         return "yes" if self.certain else "no"
 
     @property
-    def detectable(self) -> float | None:
-        """Difference that the test detects with 80 % power."""
-        return None if self.row is None else self.row.detectable
-
-    @property
-    def wins(self) -> int:
-        """Number of queries on which the best is better."""
+    def counts(self) -> tuple[int, int, int]:
+        """Numbers of queries on which the best is better, equal and worse."""
         if self.row is None:
-            return 0
-        return self.row.wins if self._turn > 0 else self.row.losses
-
-    @property
-    def ties(self) -> int:
-        """Number of queries on which both are equal."""
-        return 0 if self.row is None else self.row.ties
-
-    @property
-    def losses(self) -> int:
-        """Number of queries on which the other is better."""
-        if self.row is None:
-            return 0
-        return self.row.losses if self._turn > 0 else self.row.wins
+            return 0, 0, 0
+        counts = self.row.wins, self.row.ties, self.row.losses
+        return counts if self._turn > 0 else counts[::-1]
 
 
 def build_contrasts(section: Section, metric: str) -> tuple[Contrast, ...]:
@@ -155,24 +128,23 @@ def describe_ties(equals: Sequence[Contrast]) -> tuple[str, ...]:
     found = []
     for one in equals:
         queries = 0 if one.row is None else one.row.n
-        if one.ties == queries:
+        if one.counts[1] == queries:
             same.setdefault(queries, []).append(one.other)
         else:
-            counts = _describe_counts(one, queries)
+            counts = describe_counts(one, queries)
             found.append(f"Its mean equals that of {shorten(one.other, 60)}: {counts}.")
-    return (*(_describe_equal(names, queries) for queries, names in same.items()), *found)
+    equal = []
+    for queries, names in same.items():
+        shared = "the only query" if queries == 1 else f"all {queries:,} queries"
+        equal.append(f"It equals {join_names(names)} on {shared}.")
+    return (*equal, *found)
 
 
-def _describe_equal(names: Sequence[str], queries: int) -> str:
-    shared = "the only query" if queries == 1 else f"all {queries:,} queries"
-    return f"It equals {join_names(names)} on {shared}."
-
-
-def _describe_counts(contrast: Contrast, queries: int) -> str:
-    return (
-        f"better on {contrast.wins}, equal on {contrast.ties}, worse on {contrast.losses} of "
-        f"{pluralize(queries, 'query', 'queries')}"
-    )
+def describe_counts(contrast: Contrast, queries: int) -> str:
+    """Say on how many queries the best is better, equal and worse."""
+    wins, ties, losses = contrast.counts
+    count = pluralize(queries, "query", "queries")
+    return f"better on {wins}, equal on {ties}, worse on {losses} of {count}"
 
 
 def describe_lead(contrast: Contrast) -> tuple[str, ...]:
@@ -191,13 +163,13 @@ def describe_lead(contrast: Contrast) -> tuple[str, ...]:
     detail = f" ({', '.join(evidence)})" if evidence else ""
     first = (
         f"Its lead over {other} is {signed(contrast.difference)}{detail}: "
-        f"{_describe_counts(contrast, contrast.row.n)}."
+        f"{describe_counts(contrast, contrast.row.n)}."
     )
     notes = tuple(f"{_capitalize(note)}." for note in contrast.row.notes)
-    if contrast.certain or contrast.detectable is None:
+    if contrast.certain or contrast.row.detectable is None:
         return first, *notes
     queries = pluralize(contrast.row.n, "query", "queries")
-    least = value(contrast.detectable)
+    least = value(contrast.row.detectable)
     return first, f"With {queries} the test has 80 % power for a difference of {least}.", *notes
 
 

@@ -64,17 +64,7 @@ DISAGREEMENTS: Final = 10
 
 @dataclass(frozen=True)
 class Failing:
-    """The failures of one system.
-
-    Attributes:
-        place: Position of the system in its section.
-        label: Label of the system.
-        worst: Worst imperfect queries with their values, worst first.
-        valued: Number of queries with a value.
-        nothing: Number of queries with value 0, for metrics where higher is better.
-        outcomes: Query outcomes.
-        failure: Why the system has no scores; empty if it has.
-    """
+    """The failures of one system: its `worst` queries, and the number with value 0 (`nothing`)."""
 
     place: int
     label: str

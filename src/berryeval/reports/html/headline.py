@@ -22,14 +22,7 @@ _SEE_ABOVE: Final = "The comparison above says which differences are significant
 
 @dataclass(frozen=True)
 class Headline:
-    """The main result of a section.
-
-    Attributes:
-        certainty: Whether the lead is significant; "none" if there is nothing to decide.
-        leader: Label of the leading system; may be empty.
-        sentence: The sentence after the leader's name.
-        because: Sentences that support it.
-    """
+    """The main result of a section; certainty is "none" if there is nothing to decide."""
 
     certainty: Certainty
     leader: str
@@ -121,7 +114,6 @@ def _judge_leader(
 def _judge_ties(
     tied: str, open_: Sequence[Contrast], beaten: Sequence[str]
 ) -> tuple[Certainty, str]:
-    """Judge several systems that share the first place."""
     if open_:
         others = join_names([one.other for one in open_])
         return "open", f"{tied}; their lead over {others} is not significant."
@@ -136,7 +128,6 @@ def _all_answered(standings: Standings) -> bool:
 
 
 def _describe_failures(standings: Standings) -> tuple[str, ...]:
-    """Name the systems with failed queries or without scores."""
     found = [row.outcomes.sentence(shorten(row.label, 60)) for row in standings.rows]
     if standings.unscored:
         verb = "has" if len(standings.unscored) == 1 else "have"

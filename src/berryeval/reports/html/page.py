@@ -97,11 +97,7 @@ HTML: Final = Exporter(
 def _view_section(
     section: Section, number: int, studio: svg.Studio, *, compared: bool
 ) -> dict[str, Any]:
-    """Collect what the template shows of one benchmark; `number` makes its anchors unique.
-
-    If a requested comparison covers the section (`compared`), the section does not judge
-    significance itself.
-    """
+    """Collect what the template shows; a `compared` section does not judge significance itself."""
     standings = build_standings(section)
     metric = deciding_metric(section)
     breakdowns, speeds = build_breakdowns(section), collect_speeds(section)
@@ -109,9 +105,8 @@ def _view_section(
     contrasts = build_contrasts(section, metric) if order else ()
     labels = [system.label for system in section.systems]
     names = shorten_names(labels)
-    lead = None if compared else draw_leads(contrasts, labels, metric)
     figures = {
-        "lead": lead,
+        "lead": None if compared else draw_leads(contrasts, labels, metric),
         "metrics": draw_metrics(standings, labels),
         "precision_recall": draw_precision_recall(section),
         "latency": draw_latencies(speeds, labels),
@@ -154,7 +149,6 @@ def _draw_differences(
 
 
 def _describe_method(contrasts: tuple[Contrast, ...], found: Comparison | None) -> str:
-    """Describe intervals and p-values, as the end of a sentence."""
     intervals = f"; confidence intervals: {describe_interval(found)}" if found else ""
     rows = [one.row for one in contrasts if one.row is not None and one.row.p is not None]
     if not rows:
@@ -167,13 +161,11 @@ def _describe_method(contrasts: tuple[Contrast, ...], found: Comparison | None) 
 
 
 def _metric_table(one: ComparedBenchmark, rows: Sequence[PairedDifference]) -> Table:
-    """Build the table of a pair of systems by metric."""
     table = build_differences_table([("", row) for row in rows], level=one.comparison.level)
     return table.select(["metric", *result_keys(one), "finding"])
 
 
 def _group_table(one: ComparedBenchmark, rows: Sequence[tuple[str, PairedDifference]]) -> Table:
-    """Build the table of a pair of systems by group of queries."""
     table = build_differences_table(rows, level=one.comparison.level, by=one.by)
     return table.select(["group", "queries", *result_keys(one), "finding"])
 
@@ -217,10 +209,6 @@ def _view_benchmark(
 
 # Templates.
 
-_POLICY: Final = (
-    "default-src 'none'; style-src '{hash}'; img-src data:; base-uri 'none'; form-action 'none'"
-)
-
 
 def _render_template(template: str, **values: Any) -> str:
     """Render a template with the style sheet and a policy that allows nothing else."""
@@ -232,22 +220,17 @@ def _render_template(template: str, **values: Any) -> str:
         light_systems=Markup(svg.system_rules(dark=False)),  # noqa: S704 - our own colors
         dark_systems=Markup(svg.system_rules(dark=True)),  # noqa: S704 - our own colors
     )
+    digest = base64.b64encode(hashlib.sha256(style.encode("utf-8")).digest()).decode("ascii")
+    policy = f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:"
     return environment.get_template(template).render(
-        policy=_content_policy(style),
+        policy=f"{policy}; base-uri 'none'; form-action 'none'",
         style=Markup(style),  # noqa: S704 - our own style sheet
         **values,
     )
 
 
-def _content_policy(style: str) -> str:
-    """Return the Content-Security-Policy that allows only this style sheet, by its hash."""
-    digest = hashlib.sha256(style.encode("utf-8")).digest()
-    return _POLICY.format(hash=f"sha256-{base64.b64encode(digest).decode('ascii')}")
-
-
 @cache
 def _environment() -> Environment:
-    """Return the template environment, which escapes and cleans every text."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(

@@ -67,7 +67,6 @@ def _shorten_error(system: System, note: str) -> str:
 
 
 def _describe_unjudged(section: Section) -> str:
-    """Describe the fraction of unjudged hits of each system."""
     shares = [
         f"{shorten(system.label, 60)} {scores.unjudged / scores.retrieved:.0%}"
         for system in order_systems(section)
@@ -77,7 +76,6 @@ def _describe_unjudged(section: Section) -> str:
 
 
 def _format_time(text: str) -> str:
-    """Format an ISO time; other texts are returned as they are."""
     try:
         found = datetime.fromisoformat(text)
     except ValueError:

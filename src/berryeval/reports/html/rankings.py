@@ -7,8 +7,8 @@ from functools import cached_property
 from itertools import chain, zip_longest
 from typing import TYPE_CHECKING, Final
 
-from berryeval._internal.text import pluralize
 from berryeval.data import SECTION_SEPARATOR
+from berryeval.reports.html.contrasts import describe_counts
 from berryeval.reports.html.failures import (
     collect_failures,
     find_disagreements,
@@ -31,11 +31,7 @@ if TYPE_CHECKING:
 
 
 def choose_queries(section: Section, limit: int) -> set[str]:
-    """Choose the queries to show: all that the page names, then the worst of each system in turn.
-
-    Queries on which systems differ most take their turn too. The limit is exceeded only if the page
-    names more queries.
-    """
+    """Choose queries to show: all that the page names, then the worst of each system in turn."""
     metric = deciding_metric(section)
     systems = find_answering(section, metric) if metric else []
     chosen = {query.id for one in collect_failures(section) for query, _ in one.worst}
@@ -155,23 +151,16 @@ def view_queries(section: Section) -> QueryViews:
         per_query = max(1, lines // len(queries))
         chosen = choose_queries(section, min(MOST_QUERIES, max(10, MOST_HITS // per_query)))
         queries = [one for one in queries if one[1].id in chosen]
-    highest = _highest_grade(section)
-    shown = tuple(_view_query(section, number, query, highest) for number, query in queries)
-    return QueryViews(shown, len(section.queries) - len(shown))
-
-
-def _highest_grade(section: Section) -> float:
-    """Return the highest grade of the section, which has the deepest shade."""
     grades = (
         grade
         for system in section.systems
         for answer in system.record.answers
-        for grade in (
-            *(hit.grade for hit in answer.hits if hit.grade is not None),
-            *(target.grade for target in answer.missed),
-        )
+        for grade in (*(hit.grade for hit in answer.hits), *(one.grade for one in answer.missed))
+        if grade is not None
     )
-    return max(grades, default=1.0)
+    highest = max(grades, default=1.0)  # it has the deepest shade
+    shown = tuple(_view_query(section, number, query, highest) for number, query in queries)
+    return QueryViews(shown, len(section.queries) - len(shown))
 
 
 def _view_query(section: Section, number: int, query: Query, highest: float) -> QueryView:
@@ -242,7 +231,6 @@ def _innermost_heading(name: str, identifier: str) -> str:
 
 
 def _strip_heading(heading: str, passage: str) -> str:
-    """Remove the heading at the start of a passage; it is shown above."""
     rest = passage.lstrip("# ")
     return rest[len(heading) :] if heading and rest.startswith(f"{heading}\n") else passage
 
@@ -271,7 +259,9 @@ def draw_differences(contrast: Contrast, best_place: int, metric: str) -> Figure
         {"place": place, "difference": one, "side": sides[one < 0]}
         for place, one in enumerate(shown)
     ]  # fmt: skip
-    colors = _two_colors(best_place, contrast.place)
+    count = len(SYSTEMS)
+    other = contrast.place + ((best_place - contrast.place) % count == 0)  # never the same color
+    colors = [SYSTEMS[place % count].light for place in (best_place, other)]
     spec = {
         "width": WIDTH,
         "height": 190,
@@ -304,7 +294,7 @@ def draw_differences(contrast: Contrast, best_place: int, metric: str) -> Figure
             },
         ],
     }  # fmt: skip
-    queries = pluralize(len(values), "query", "queries")
+    queries = len(values)
     sample = (
         "" if len(shown) == len(values) else f" {len(shown)} of them, evenly spaced, are drawn."
     )
@@ -313,16 +303,8 @@ def draw_differences(contrast: Contrast, best_place: int, metric: str) -> Figure
         f"{contrast.best} against {contrast.other}, one bar per query ({len(values):,}), sorted."
         + sample,
         f"Sorted bars of the difference in {metric} between {contrast.best} and {contrast.other}: "
-        f"from {signed(values[0])} to {signed(values[-1])}; better on {contrast.wins}, equal on "
-        f"{contrast.ties}, worse on {contrast.losses} of {queries}.",
+        f"from {signed(values[0])} to {signed(values[-1])}; {describe_counts(contrast, queries)}.",
     )
-
-
-def _two_colors(best: int, other: int) -> list[str]:
-    """Return the colors of both systems, a different one for the second if they are equal."""
-    count = len(SYSTEMS)
-    second = other + 1 if (best - other) % count == 0 else other
-    return [SYSTEMS[place % count].light for place in (best, second)]
 
 
 def name_side(label: str) -> str:

@@ -31,17 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Speed:
-    """Latency and cost of one system.
-
-    Attributes:
-        place: Position of the system in its section.
-        label: Label of the system.
-        latency: Latency percentiles; None if no query was answered.
-        seconds: Latency of every answered query.
-        asked: Number of queries.
-        answered: Number of answered queries.
-        costs: Total cost of all queries, by the provider's unit.
-    """
+    """Latency (of answered queries, in `seconds`) and total costs of one system."""
 
     place: int
     label: str
@@ -53,10 +43,7 @@ class Speed:
 
 
 def collect_speeds(section: Section) -> tuple[Speed, ...]:
-    """Return the speed of every system with queries, in the order of the page.
-
-    The result is empty if there are neither latencies nor failed queries.
-    """
+    """Return the speed of every system with queries; none without latencies and failures."""
     places = {system.label: place for place, system in enumerate(section.systems)}
     found = [_speed(places[system.label], system) for system in order_systems(section)]
     known = any(one.latency is not None or one.answered < one.asked for one in found)
@@ -73,7 +60,7 @@ def _speed(place: int, system: System) -> Speed:
     return Speed(
         place=place,
         label=system.label,
-        latency=system.latency,
+        latency=system.record.latency,
         seconds=tuple(one.latency for one in answers if one.latency is not None),
         asked=outcomes.asked,
         answered=outcomes.answered,

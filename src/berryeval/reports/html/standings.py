@@ -11,11 +11,10 @@ from berryeval.metrics import direction_of
 from berryeval.reports.html.svg import (
     WIDTH,
     Figure,
-    dashes,
     hues,
     interval_layers,
     legend,
-    shapes,
+    line_layers,
 )
 from berryeval.reports.html.typography import shorten, span, value
 from berryeval.reports.legends import INTERVAL_NAME
@@ -38,15 +37,7 @@ _ERROR_CHARACTERS: Final = 500
 
 @dataclass(frozen=True)
 class Outcomes:
-    """Query outcomes of a system, counted.
-
-    Attributes:
-        asked: Number of queries.
-        failed: Number of queries without an answer: errors, timeouts, queries never asked.
-        kinds: Counts of queries without hits by outcome, such as "error" or "empty".
-        errors: Error messages with their counts, most frequent first.
-        more_errors: Number of further error messages.
-    """
+    """Query outcomes of a system: `failed` ones have no answer, those of `kinds` no hits."""
 
     asked: int = 0
     failed: int = 0
@@ -126,10 +117,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Standings:
-    """The table of systems and metrics, the best system by the first metric on top.
-
-    `unscored` has the labels of systems without scores.
-    """
+    """The systems and metrics, the best system first; `unscored` systems have no scores."""
 
     metrics: tuple[str, ...]
     downwards: tuple[bool, ...]
@@ -163,10 +151,7 @@ def deciding_metric(section: Section) -> str:
 
 
 def rank_systems(section: Section, metric: str) -> list[System]:
-    """Return the systems with this metric, best first; ties keep the order of the report.
-
-    Systems that answered nothing come last, whatever their value.
-    """
+    """Return the systems with this metric, best first and those that answered nothing last."""
     sign = 1 if direction_of(metric) == "down" else -1
     found = [
         ((count_outcomes(system).silent, sign * number), system)
@@ -222,18 +207,13 @@ def _kind(system: System) -> str:
 
 
 def draw_metrics(standings: Standings, labels: Sequence[str]) -> Figure | None:
-    """Draw the metrics between 0 and 1 of the systems that answered.
-
-    Args:
-        standings: Standings of the section.
-        labels: All systems of the section, in the order of their colors.
-    """
+    """Draw the metrics between 0 and 1; `labels` are all systems, in the order of their colors."""
     rows = [row for row in standings.rows if not row.outcomes.silent]
     order = [row.label for row in rows]
     cells = [
         (row.label, metric, cell)
         for place, metric in enumerate(standings.metrics)
-        if _are_fractions([row.cells[place] for row in rows])
+        if all(0 <= cell.value <= 1 for row in rows if (cell := row.cells[place]) is not None)
         for row in rows
         if (cell := row.cells[place]) is not None
     ]
@@ -273,10 +253,6 @@ def draw_metrics(standings: Standings, labels: Sequence[str]) -> Figure | None:
     )
 
 
-def _are_fractions(cells: Sequence[Score | None]) -> bool:
-    return all(0 <= cell.value <= 1 for cell in cells if cell is not None)
-
-
 # The chart of precision and recall.
 
 
@@ -301,30 +277,16 @@ def draw_precision_recall(section: Section) -> Figure | None:
         "height": 240,
         "data": {"values": data},
         "encoding": {
-            "x": {
-                "field": "recall", "type": "quantitative", "title": "recall",
-                "axis": {"format": ".0%", "tickCount": 5}, "scale": {"domain": [0, 1]},
-            },
-            "y": {
-                "field": "precision", "type": "quantitative", "title": "precision",
-                "axis": {"format": ".1f", "tickCount": 5}, "scale": {"domain": [0, 1]},
+            **{
+                axis: {
+                    "field": name, "type": "quantitative", "title": name,
+                    "axis": {"format": form, "tickCount": 5}, "scale": {"domain": [0, 1]},
+                }
+                for axis, name, form in (("x", "recall", ".0%"), ("y", "precision", ".1f"))
             },
             "color": {"field": "system", "scale": hues(labels), "legend": guide},
         },
-        "layer": [
-            {
-                "mark": {"type": "line", "strokeWidth": 2},
-                "encoding": {
-                    "strokeDash": {"field": "system", "scale": dashes(labels), "legend": None},
-                },
-            },
-            {
-                "mark": {"type": "point", "filled": True, "size": 38, "opacity": 1},
-                "encoding": {
-                    "shape": {"field": "system", "scale": shapes(labels), "legend": guide},
-                },
-            },
-        ],
+        "layer": line_layers("system", labels, guide, size=38),
     }  # fmt: skip
     middle = RECALL_LEVELS.index(0.5)
     words = "; ".join(f"{label} {value(curve[middle])}" for label, curve in curves.items())

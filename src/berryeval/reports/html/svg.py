@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
+from itertools import cycle as repeated
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from xml.etree import ElementTree as ET
 
@@ -87,12 +89,7 @@ _LEAST_SPAN: Final = 0.1  # of an axis of values: less would exaggerate small di
 
 
 def time_axis(times: Iterable[float], room: float = 1.15) -> dict[str, Any]:
-    """Return a logarithmic axis of milliseconds with ticks at round numbers.
-
-    Args:
-        times: Times to show.
-        room: Factor by which the axis exceeds the longest time.
-    """
+    """Return a logarithmic axis of milliseconds with round ticks, `room` times the longest time."""
     times = list(times)
     low, high = min(times) / 1.15, max(times) * room
     return {
@@ -164,17 +161,36 @@ def sample_evenly(values: list[float], most: int) -> list[float]:
 
 def hues(labels: Sequence[str]) -> dict[str, Any]:
     """Return the scale of system colors, the same in all charts."""
-    return {"domain": list(labels), "range": [one.light for one in _cycle(SYSTEMS, labels)]}
+    return cycle([one.light for one in SYSTEMS], labels)
 
 
-def shapes(labels: Sequence[str]) -> dict[str, Any]:
-    """Return the scale of system shapes."""
-    return {"domain": list(labels), "range": _cycle(SHAPES, labels)}
+def cycle(values: Sequence[Any], labels: Sequence[str]) -> dict[str, Any]:
+    """Return the scale that gives each system one of the values, in turn."""
+    return {"domain": list(labels), "range": list(islice(repeated(values), len(labels)))}
 
 
-def dashes(labels: Sequence[str]) -> dict[str, Any]:
-    """Return the scale of system line styles."""
-    return {"domain": list(labels), "range": _cycle(DASHES, labels)}
+def line_layers(
+    field: str,
+    labels: Sequence[str],
+    guide: dict[str, Any],
+    *,
+    size: int,
+    shared: dict[str, Any] | None = None,
+    line: dict[str, Any] | None = None,
+) -> list[dict[str, Any]]:
+    """Return a layer of lines (with the encoding `line` as well) and a layer of points."""
+    dash = {"field": field, "scale": cycle(DASHES, labels), "legend": None}
+    shape = {"field": field, "scale": cycle(SHAPES, labels), "legend": guide}
+    return [
+        {
+            "mark": {"type": "line", "strokeWidth": 2},
+            "encoding": {**(shared or {}), **(line or {}), "strokeDash": dash},
+        },
+        {
+            "mark": {"type": "point", "filled": True, "size": size, "opacity": 1},
+            "encoding": {**(shared or {}), "shape": shape},
+        },
+    ]
 
 
 def interval_layers(
@@ -190,7 +206,7 @@ def interval_layers(
 ) -> list[dict[str, Any]]:
     """Return a layer of intervals from "low" to "high" and a layer of points at `value`."""
     ends = {axis: {"field": "low", **scale}, f"{axis}2": {"field": "high"}}
-    shape = {"field": "system", "scale": shapes(labels), "legend": guide}
+    shape = {"field": "system", "scale": cycle(SHAPES, labels), "legend": guide}
     point = {axis: {"field": value, **scale}, "shape": shape}
     return [
         {
@@ -219,10 +235,6 @@ def legend(shown: Sequence[str]) -> dict[str, Any]:
         "symbolStrokeWidth": 0,
         "symbolDash": [1, 0],
     }
-
-
-def _cycle(values: Sequence[Any], labels: Sequence[str]) -> list[Any]:
-    return [values[place % len(values)] for place in range(len(labels))]
 
 
 # Drawing.
@@ -260,13 +272,7 @@ _CONFIG: Final[Mapping[str, Any]] = {
 
 @dataclass(frozen=True)
 class Figure:
-    """A chart to draw.
-
-    Attributes:
-        spec: Vega-Lite specification.
-        caption: Caption below the chart.
-        alternative: Text alternative for screen readers.
-    """
+    """A Vega-Lite chart with its caption and its text alternative for screen readers."""
 
     spec: Mapping[str, Any]
     caption: str
@@ -282,11 +288,7 @@ class Drawing:
 
 
 class Studio:
-    """Draws charts if the drawing library is installed.
-
-    Attributes:
-        lacks: Why charts cannot be drawn, with the install command; empty if they can.
-    """
+    """Draws charts if the drawing library is installed; `lacks` says why they cannot be drawn."""
 
     def __init__(self) -> None:
         self.lacks = ""
@@ -296,29 +298,17 @@ class Studio:
             self.lacks = str(error)
 
     def draw(self, figure: Figure | None, names: Mapping[str, str] | None = None) -> Drawing | None:
-        """Draw a chart; return None without a figure or without the drawing library.
-
-        Args:
-            figure: Chart to draw.
-            names: Shorter names for texts of the chart.
-        """
+        """Draw a chart with shorter `names`; None without a figure or the drawing library."""
         if figure is None or self.lacks:
             return None
         from markupsafe import Markup
 
-        svg = draw_svg(_rename(figure.spec, names or {}), figure.alternative)
+        svg = draw_svg(clean_texts(dict(figure.spec), names), figure.alternative)
         return Drawing(Markup(svg), figure.caption)  # noqa: S704 - rebuilt from allowed elements
 
 
 def draw_svg(spec: Mapping[str, Any], alternative: str) -> str:
-    """Draw a chart as an SVG element with a text alternative.
-
-    Only shapes and texts are kept: no style, id, link or script. Coordinates are cut to hundredths
-    of a pixel.
-
-    Raises:
-        MissingDependencyError: The extra `report` is not installed.
-    """
+    """Draw a chart as SVG of shapes and texts only: no style, id, link or script."""
     converter = import_optional("vl_convert", CHARTS_NEED, extra="report")
     whole = clean_texts({**spec, "config": _CONFIG})
     text = converter.vegalite_to_svg(whole, allowed_base_urls=[], show_warnings=False)
@@ -347,7 +337,6 @@ def _keep_visible(element: ET.Element) -> ET.Element | None:
 
 
 def _keep_attributes(element: ET.Element) -> dict[str, str]:
-    """Return the attributes that matter, numbers rounded."""
     found = {name: text for name, text in element.attrib.items() if name in _ATTRIBUTES}
     return {
         name: text if name in {"fill", "stroke"} else _LONG_FRACTION.sub(r"\1", text)
@@ -356,21 +345,10 @@ def _keep_attributes(element: ET.Element) -> dict[str, str]:
     }
 
 
-def clean_texts(part: Any) -> Any:
-    """Return a specification with all its texts cleaned."""
+def clean_texts(part: Any, names: Mapping[str, str] | None = None) -> Any:
+    """Return a specification with its texts replaced by shorter `names`, and cleaned."""
     if isinstance(part, dict):
-        return {name: clean_texts(value) for name, value in part.items()}
+        return {name: clean_texts(value, names) for name, value in part.items()}
     if isinstance(part, list | tuple):
-        return [clean_texts(value) for value in part]
-    return clean(part)
-
-
-def _rename(part: Any, names: Mapping[str, str]) -> Any:
-    """Return a specification with these texts replaced."""
-    if not names:
-        return part
-    if isinstance(part, dict):
-        return {name: _rename(value, names) for name, value in part.items()}
-    if isinstance(part, list | tuple):
-        return [_rename(value, names) for value in part]
-    return names.get(part, part) if isinstance(part, str) else part
+        return [clean_texts(value, names) for value in part]
+    return clean(names.get(part, part) if names and isinstance(part, str) else part)

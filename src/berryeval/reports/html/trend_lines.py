@@ -15,11 +15,10 @@ from berryeval.reports.html.svg import (
     ZERO,
     Figure,
     assign_lanes,
-    dashes,
     hues,
     legend,
+    line_layers,
     scale_around,
-    shapes,
 )
 from berryeval.reports.html.typography import value
 from berryeval.reports.trend import AREAS, break_layers, point_rows, time_labels
@@ -84,10 +83,7 @@ def view_lines(lines: Sequence[TrendLine]) -> list[dict[str, Any]]:
 
 
 def view_points(lines: Sequence[TrendLine]) -> list[dict[str, Any]]:
-    """Return all values in order of time; `place` determines the color of the provider.
-
-    The remarks say why a value is not comparable with the latest, and what failed.
-    """
+    """Return all values by time, with remarks on failures and on values that are not comparable."""
     points = [
         (point.moment, place, point, line.apart.get(number, ""))
         for place, line in enumerate(lines)
@@ -133,10 +129,7 @@ _NUMBER_WIDTH: Final = 16  # pixels of a break's number
 
 
 def draw_trend(lines: Sequence[TrendLine], breaks: Sequence[Break]) -> list[Figure]:
-    """Draw the lines of a benchmark, many of them in several charts with the same axes.
-
-    A single moment is no trend: there is no chart of it.
-    """
+    """Draw the lines of a benchmark, many of them in several charts; none for a single moment."""
     if len({point.moment for line in lines for point in line.points}) == 1:
         return []
     rows = [point_rows(line, line.provider) for line in lines]
@@ -164,9 +157,11 @@ def _build_spec(
     shown: Sequence[str],
 ) -> dict[str, Any]:
     labeled = time_labels("utcFormat")
+    times = [row["time"] for row in (*data, *marks)]
+    margin = max((max(times) - min(times)) * 0.03, 1000.0)
     x = {
         "field": "time", "type": "temporal", "title": None,
-        "scale": {"type": "utc", "domain": _time_domain(data, marks)},
+        "scale": {"type": "utc", "domain": [min(times) - margin, max(times) + margin]},
         "axis": {"labelExpr": labeled, "tickCount": 6, "grid": False, "labelOverlap": True},
     }  # fmt: skip
     height = {"type": "quantitative", "scale": y, "title": None, "axis": {"tickCount": 5}}
@@ -184,29 +179,9 @@ def _build_spec(
             *break_layers(marks, x, "number", color=ZERO.light, text=text, step=12),
             *(areas if len(shown) <= AREAS else []),
             {"mark": {"type": "rule", "opacity": 0.3, "strokeWidth": 2}, "encoding": span},
-            {
-                "mark": {"type": "line", "strokeWidth": 2},
-                "encoding": {
-                    **at, **parts,
-                    "strokeDash": {"field": "line", "scale": dashes(labels), "legend": None},
-                },
-            },
-            {
-                "mark": {"type": "point", "filled": True, "size": 55, "opacity": 1},
-                "encoding": {
-                    **at,
-                    "shape": {"field": "line", "scale": shapes(labels), "legend": guide},
-                },
-            },
+            *line_layers("line", labels, guide, size=55, shared=at, line=parts),
         ],
-    }  # fmt: skip
-
-
-def _time_domain(data: list[dict[str, Any]], marks: list[dict[str, Any]]) -> list[float]:
-    """Return the first and last time, with some margin."""
-    times = [row["time"] for row in (*data, *marks)]
-    margin = max((max(times) - min(times)) * 0.03, 1000.0)
-    return [min(times) - margin, max(times) + margin]
+    }
 
 
 def _break_marks(

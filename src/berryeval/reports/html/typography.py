@@ -190,7 +190,6 @@ def _cut_middle(label: str, start: int, room: int) -> str:
 
 
 def _number_name(name: str, taken: set[str], room: int) -> str:
-    """Append a number if the name is taken."""
     shown, number = name, 1
     while shown in taken:
         number += 1
