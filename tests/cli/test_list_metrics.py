@@ -40,7 +40,7 @@ def test_metrics_are_listed_as_json(capsys: pytest.CaptureFixture[str]) -> None:
             {"name": "judged_only", "kind": "bool", "required": False, "default": False},
         ],
         "formula": "|relevant in the top k| / k",
-        "summary": "Precision: the share of the top k that is relevant.",
+        "summary": "Precision: the share of relevant documents in the top k.",
         "aggregate": "mean",
         "peers": {"trec_eval": "P", "ir_measures": "P", "ranx": "precision"},
     }
