@@ -27,13 +27,10 @@ class Interval(NamedTuple):
 
 
 def is_spread_known(count: int, spread: float) -> bool:
-    """Whether `count` values with this standard deviation or range allow an interval of their mean.
+    """Whether values with this standard deviation or range allow an interval of their mean.
 
     Two values that differ suffice, and so do ten equal ones, whose interval is a point. A single
     value or a few equal ones do not: an interval without width would claim certainty.
-
-    >>> is_spread_known(2, 0.1), is_spread_known(9, 0.0), is_spread_known(10, 0.0)
-    (True, False, True)
     """
     return count >= (2 if spread > 0 else FEWEST_ALIKE)
 
@@ -59,12 +56,9 @@ def aggregate(how: str, values: npt.NDArray[np.float64]) -> float:
 def bootstrap_interval(
     how: str, values: npt.NDArray[np.float64], level: float, seed: int = 0
 ) -> Interval:
-    """Return the bootstrap percentile interval of the aggregate.
-
-    It uses 10,000 resamples, or 1,000 for more than 1,000 values.
-    """
-    if not _varies(how, values):
-        return _point_interval(how, values)
+    """Return the bootstrap percentile interval of the aggregate."""
+    if (point := _find_point(how, values)) is not None:
+        return point
     numbers = _to_mean_scale(how, values)
     generator = np.random.Generator(np.random.PCG64(seed))
     size = len(numbers)
@@ -81,8 +75,8 @@ def bootstrap_interval(
 
 def t_interval(how: str, values: npt.NDArray[np.float64], level: float, _seed: int = 0) -> Interval:
     """Return the Student t interval of the aggregate."""
-    if not _varies(how, values):
-        return _point_interval(how, values)
+    if (point := _find_point(how, values)) is not None:
+        return point
     stats = import_optional("scipy.stats", "the t interval", extra="stats")
     numbers = _to_mean_scale(how, values)
     size = len(numbers)
@@ -92,15 +86,12 @@ def t_interval(how: str, values: npt.NDArray[np.float64], level: float, _seed: i
     return restore_scale(how, Interval(mean - reach, mean + reach), size)
 
 
-def _varies(how: str, values: npt.NDArray[np.float64]) -> bool:
-    if len(values) == 0 or values.min() == values.max():
-        return False
-    return how != "geometric mean" or bool(values.min() > 0)
-
-
-def _point_interval(how: str, values: npt.NDArray[np.float64]) -> Interval:
-    value = aggregate(how, values)
-    return Interval(value, value)
+def _find_point(how: str, values: npt.NDArray[np.float64]) -> Interval | None:
+    """Return the interval of values that do not vary, which is a point."""
+    is_zero = how == "geometric mean" and not values.min(initial=1) > 0
+    if is_zero or len(values) == 0 or values.min() == values.max():
+        return Interval(*[aggregate(how, values)] * 2)
+    return None
 
 
 def _to_mean_scale(how: str, values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
@@ -111,13 +102,7 @@ def _to_mean_scale(how: str, values: npt.NDArray[np.float64]) -> npt.NDArray[np.
 
 
 def restore_scale(how: str, of_mean: Interval, size: int) -> Interval:
-    """Transform the interval of the mean back to the scale of the aggregate.
-
-    >>> restore_scale("geometric mean", Interval(-math.inf, 0.0), 8)
-    Interval(low=0.0, high=1.0)
-    >>> restore_scale("sum", Interval(0, 2), 8)
-    Interval(low=0, high=16)
-    """
+    """Transform the interval of the mean back to the scale of the aggregate."""
     if how == "geometric mean":
         # With few values and a high level the end may exceed the largest float.
         return Interval(*(math.exp(end) if end < _LARGEST_LOG else math.inf for end in of_mean))

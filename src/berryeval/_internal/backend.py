@@ -19,15 +19,6 @@ if TYPE_CHECKING:
 BackendName = Literal["native", "python"]
 
 
-def _import_native() -> tuple[ModuleType | None, str | None]:
-    """Return the native module, or None and the reason why it cannot be imported."""
-    try:
-        from berryeval import _native
-    except ImportError as error:
-        return None, str(error)
-    return _native, None
-
-
 def _choose_backend() -> tuple[ModuleType | None, str | None]:
     """Return the native module, or None and the reason why it is not used."""
     wanted = os.environ.get("BERRYEVAL_BACKEND", "")
@@ -36,15 +27,20 @@ def _choose_backend() -> tuple[ModuleType | None, str | None]:
         raise ConfigurationError(msg)
     if wanted == "python":
         return None, "BERRYEVAL_BACKEND=python"
-    module, problem = _import_native()
-    if module is None and wanted == "native":
+    try:
+        from berryeval import _native
+    except ImportError as error:
+        problem = str(error)
+    else:
+        return _native, None
+    if wanted == "native":
         msg = (
             f"BERRYEVAL_BACKEND=native, but the native module cannot be imported: {problem}. "
             "Install BerryEval where a C++20 compiler is available, or unset BERRYEVAL_BACKEND "
             "to use the Python implementation"
         )
         raise BackendUnavailableError(msg)
-    return module, problem
+    return None, problem
 
 
 native, native_problem = _choose_backend()
@@ -55,7 +51,9 @@ def thread_count() -> int:
     """Return the number of native threads: BERRYEVAL_THREADS, or the available processors."""
     wanted = os.environ.get("BERRYEVAL_THREADS", "")
     if not wanted:
-        return _count_processors()
+        if hasattr(os, "sched_getaffinity"):  # taskset may allow fewer than the machine has
+            return len(os.sched_getaffinity(0))
+        return os.cpu_count() or 1
     if not re.fullmatch("[1-9][0-9]{0,3}", wanted):
         msg = (
             "BERRYEVAL_THREADS must be a whole number from 1 to 9999 (or unset), "
@@ -63,9 +61,3 @@ def thread_count() -> int:
         )
         raise ConfigurationError(msg)
     return int(wanted)
-
-
-def _count_processors() -> int:
-    if hasattr(os, "sched_getaffinity"):  # taskset may allow fewer than the machine has
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

@@ -191,10 +191,9 @@ _FAR_AWAY = 1 << 62  # Windows locks bytes: use one beyond the end of any file
 
 
 def try_lock(file: int) -> bool:
-    """Lock an open file; return False if another process holds the lock.
+    """Lock an open file until it is closed; return False if another process holds the lock.
 
-    The lock is released when the file is closed or the process ends. On a file system without
-    locks the call succeeds.
+    On a file system without locks the call succeeds.
     """
     try:
         import fcntl
@@ -225,13 +224,9 @@ def _lock_on_windows(file: int) -> bool:
 
 @contextmanager
 def hold_lock(path: PathLike, problem: str) -> Iterator[None]:
-    """Hold the lock of a file, which is created with its folder.
+    """Hold the lock of a file, created with its folder; raise `problem` if another process has it.
 
     The file is not removed afterwards: a third process could then lock a new file of that name.
-
-    Args:
-        path: The lock file.
-        problem: Message of the DataError if another process holds the lock.
     """
     place = Path(path)
     try:

@@ -40,13 +40,7 @@ def locate_errors(where: str) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Node:
-    """A JSON value with its place in a file; accessors check its type.
-
-    Attributes:
-        value: The value itself.
-        source: The file, with the line number for files with one value per line.
-        path: The path inside the file, such as "qa[3].evidence".
-    """
+    """A JSON value with its file (and line) and path inside the file; accessors check its type."""
 
     value: Any
     source: str
@@ -181,15 +175,7 @@ def parse_json(
     line: int | None = None,
     expected: str = "JSON",
 ) -> Any:
-    """Parse a JSON text.
-
-    Args:
-        text: The text.
-        source: Name of the file, for messages.
-        as_dict: Builds the objects; turns the strict checks off.
-        line: Line number, in files with one value per line.
-        expected: What the file should hold, for messages.
-    """
+    """Parse a JSON text; `as_dict` builds its objects and turns the strict checks off."""
     where = source if line is None else f"{source}:{line}"
     if not text.strip():
         msg = f"{where}: is empty, expected {expected}"

@@ -37,11 +37,7 @@ def format_exact_metric(value: float) -> str:
 
 
 def format_exact_interval(low: float, high: float, queries: int) -> str:
-    """Format the interval of a metric for other programs; a dash if it is not known.
-
-    >>> format_exact_interval(0.25, 1.0, 4), format_exact_interval(0.25, 0.25, 4)
-    ('0.2500 to 1.0000', '-')
-    """
+    """Format the interval of a metric for other programs; a dash if it is not known."""
     found = known_interval(low, high, queries)
     return " to ".join(map(format_exact_metric, found)) if found else NOTHING
 
@@ -59,22 +55,12 @@ def format_interval(low: float, high: float, *, digits: int = 2) -> str:
 
 
 def is_close(one: float, other: float) -> bool:
-    """Whether two values differ by no more than rounding.
-
-    >>> is_close(0.22000000000000006, 0.22), is_close(0.22, 0.220001)
-    (True, False)
-    """
+    """Whether two values differ by no more than rounding."""
     return math.isclose(one, other, rel_tol=_ROUNDING, abs_tol=_ROUNDING)
 
 
 def known_interval(low: float | None, high: float | None, queries: int) -> Interval | None:
-    """Return the interval of a value, or None if there are too few queries to know it.
-
-    The rule is that of `is_spread_known`.
-
-    >>> known_interval(0.5, 0.5, 9), known_interval(0.5, 0.5, 10)
-    (None, Interval(low=0.5, high=0.5))
-    """
+    """Return the interval of a value, or None if `is_spread_known` says it is not known."""
     from berryeval._internal.aggregates import Interval, is_spread_known
 
     if low is None or high is None:
@@ -89,11 +75,6 @@ def format_interval_around(
     """Format the interval of a value; the empty string if it is not known.
 
     The interval has three decimals where two would show no range or exclude the value itself.
-
-    >>> format_interval_around(0.5, 0.25, 0.75, 4), format_interval_around(0.8555, 0.8551, 0.9, 9)
-    ('0.25-0.75', '0.855-0.900')
-    >>> format_interval_around(0.5, 0.5, 0.5, 1)
-    ''
     """
     found = known_interval(low, high, queries)
     if found is None:
@@ -110,11 +91,7 @@ def format_delta(value: float) -> str:
 
 
 def format_precise_delta(value: float) -> str:
-    """Format a difference in a sentence, with enough digits to tell it from 0.
-
-    >>> [format_precise_delta(value) for value in (0.0414, -12.345, 0.00004, 0.0)]
-    ['+0.041', '-12.3', '+4e-05', '+0.000']
-    """
+    """Format a difference in a sentence, with enough digits to tell it from 0."""
     if abs(value) >= _COUNT:
         return f"{value:+.1f}"
     text = f"{value:+.3f}"
@@ -132,11 +109,7 @@ def format_p_value(value: float) -> str:
 
 
 def format_p_equation(value: float | None) -> str:
-    """Format a p-value in a sentence.
-
-    >>> format_p_equation(0.0312), format_p_equation(0.0004), format_p_equation(None)
-    ('p = 0.031', 'p < 0.001', 'no p')
-    """
+    """Format a p-value in a sentence."""
     if value is None:
         return "no p"
     text = format_p_value(value)
@@ -149,11 +122,7 @@ def format_milliseconds(seconds: float) -> str:
 
 
 def format_amount(value: float) -> str:
-    """Format tokens or money: no decimals from 100 on, else three significant digits.
-
-    >>> format_amount(1234.5), format_amount(12.345), format_amount(0.0004321), format_amount(5)
-    ('1234', '12.3', '0.000432', '5')
-    """
+    """Format tokens or money: no decimals from 100 on, else three significant digits."""
     if abs(value) >= _LARGE:
         return f"{value:.0f}"
     digits = 3 if value == 0 else max(0, 2 - math.floor(math.log10(abs(value))))
@@ -177,11 +146,7 @@ def format_grade(value: float) -> str:
 
 
 def format_value_beside(value: float, limit: float, digits: int = 3) -> str:
-    """Format a value with as many digits as show on which side of the limit it lies.
-
-    >>> [format_value_beside(value, 0.75) for value in (0.7512, 0.7496, 0.75)]
-    ['0.751', '0.7496', '0.750']
-    """
+    """Format a value with as many digits as show on which side of the limit it lies."""
     for more in range(digits, 16):
         text = f"{value:.{more}f}"
         if _same_side(float(text), value, limit):
@@ -190,11 +155,7 @@ def format_value_beside(value: float, limit: float, digits: int = 3) -> str:
 
 
 def format_change_beside(change: float, limit: float) -> str:
-    """Format the size of a change so that it shows on which side of the limit it lies.
-
-    >>> format_change_beside(-0.0104, 0.01), format_change_beside(0.5, 0.01)
-    ('0.0104', '0.500')
-    """
+    """Format the size of a change so that it shows on which side of the limit it lies."""
     size = abs(change)
     text = format_precise_delta(size).lstrip("+")
     return text if _same_side(float(text), size, limit) else format_value_beside(size, limit)
@@ -208,21 +169,13 @@ def _same_side(shown: float, value: float, limit: float) -> bool:
 
 
 def format_allowance(limit: float) -> str:
-    """Format an allowed change with three decimals, or with all it has.
-
-    >>> format_allowance(0.02), format_allowance(0.0101)
-    ('0.020', '0.0101')
-    """
+    """Format an allowed change with three decimals, or with all it has."""
     text = format_precise_delta(limit).lstrip("+")
     return text if float(text) == limit else f"{limit:.10g}"
 
 
 def format_exact_share(value: float) -> str:
-    """Format a share in percent with one decimal, or with all it has.
-
-    >>> format_exact_share(0.05), format_exact_share(0.0999)
-    ('5.0%', '9.99%')
-    """
+    """Format a share in percent with one decimal, or with all it has."""
     text = f"{value * 100:.1f}"
     exact = abs(float(text) - value * 100) <= LIMIT_ROUNDING
     return f"{text if exact else f'{value * 100:.10g}'}%"

@@ -10,15 +10,10 @@ from berryeval.errors import MissingDependencyError
 
 
 def import_optional(module: str, feature: str, *, extra: str = "") -> Any:
-    """Import a module, or raise an error with the command that installs it.
+    """Import a module, or raise an error with the command that installs it (or the `extra`).
 
     Some packages configure the root logger when they are imported; its handlers and level are
     restored.
-
-    Args:
-        module: Full name of the module.
-        feature: Feature that needs it, for the message.
-        extra: Extra of BerryEval that installs it.
     """
     root = logging.getLogger()
     handlers, level = list(root.handlers), root.level

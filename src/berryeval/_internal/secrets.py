@@ -62,7 +62,6 @@ def holds_secret(name: str, text: str) -> bool:
 
 
 def _is_template(text: str) -> bool:
-    """Whether a text consists of placeholders only."""
     return bool(_TEMPLATE.search(text)) and not re.search(r"\w", _TEMPLATE.sub("", text))
 
 
@@ -94,20 +93,11 @@ _SHORTEST: Final = 4  # shorter values also match inside other words
 _HIDDEN: Final = "*** (message hidden: the password is too short to mask)"
 
 
-def check_address(owner: str, text: object) -> None:
-    """Reject an invalid or ambiguous address."""
-    parse_address(owner, text)
-
-
 def parse_address(owner: str, text: object) -> dict[str, str]:
-    """Parse an address into its parts, by the names of libpq.
+    """Parse an address, a URL or in the `key=value` form, into its parts by the names of libpq.
 
     The error for an invalid address shows only its scheme, because the end of the password is
     unknown.
-
-    Args:
-        owner: Name of the option, for messages.
-        text: The address, as a URL or in the `key=value` form.
     """
     if not isinstance(text, str):
         msg = f"{owner} must be a string, found {type(text).__name__}"
@@ -163,6 +153,5 @@ def mask_passwords(text: str, parts: Mapping[str, str]) -> str:
 
 
 def _character_pattern(character: str) -> str:
-    """Return a pattern for one character of a password in all its forms."""
     encoded = "".join(f"%{byte:02x}" for byte in character.encode(errors="surrogatepass"))
     return rf"(?:{encoded}|\\?{re.escape(character)}{'|[+]' if character == ' ' else ''})"

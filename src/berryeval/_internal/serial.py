@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias
 
 from berryeval._internal.validate import is_number, is_whole
@@ -16,6 +17,11 @@ if TYPE_CHECKING:
 
 # Converts a value, given its place for messages, or raises a DataError.
 Reader: TypeAlias = Callable[[Any, str], Any]
+
+
+def open_field(**options: Any) -> Any:
+    """Return a dataclass field for a mapping; it is not part of the hash."""
+    return dataclasses.field(default_factory=dict, hash=False, **options)
 
 
 class JsonRecord:
@@ -33,8 +39,7 @@ class JsonRecord:
     def from_json(cls, data: Any, where: str = "") -> Self:
         """Read a JSON object; `where` is its place for messages, such as "queries[3]"."""
         if not isinstance(data, Mapping):
-            msg = f"{_prefix(where)}expected an object, found {describe_json(data)}"
-            raise DataError(msg)
+            raise type_mismatch(where, "an object", data)
         known = {field.name: field for field in dataclasses.fields(cls)}  # type: ignore[arg-type]
         known.pop("extra", None)
         values: dict[str, Any] = {}
@@ -67,12 +72,13 @@ class JsonRecord:
 
         A name in `extra` that is also a field is an error.
         """
-        for name, required, default in _field_layout(type(self)):
+        layout = _field_layout(type(self))  # type: ignore[arg-type]
+        for name, required, default in layout:
             value = getattr(self, name)
             if name != "extra" and (required or value != default):
                 yield name, value
         extra: Mapping[str, Any] = getattr(self, "extra", {})
-        known = {name for name, _, _ in _field_layout(type(self))} & extra.keys() if extra else ()
+        known = {name for name, _, _ in layout} & extra.keys() if extra else ()
         if known:
             msg = f"extra holds {min(known)!r}, which is a field of {type(self).__name__} itself"
             raise DataError(msg)
@@ -122,17 +128,18 @@ def _needs_conversion(value: Any) -> bool:
     return isinstance(value, Sequence) and not isinstance(value, str | bytes)
 
 
-_layouts: dict[type[Any], tuple[tuple[str, bool, Any], ...]] = {}
-
-
+@cache
 def _field_layout(kind: type[Any]) -> tuple[tuple[str, bool, Any], ...]:
     """Return name, whether it is required, and default of each field of a dataclass."""
-    if kind not in _layouts:
-        _layouts[kind] = tuple(
-            (field.name, _is_required(field), None if _is_required(field) else _default(field))
-            for field in dataclasses.fields(kind)
+    made = dataclasses.MISSING
+    return tuple(
+        (
+            one.name,
+            _is_required(one),
+            one.default if (new := one.default_factory) is made else new(),
         )
-    return _layouts[kind]
+        for one in dataclasses.fields(kind)
+    )
 
 
 _SCALARS: Final = frozenset({str, int, float, bool, type(None)})
@@ -168,12 +175,6 @@ def _is_required(field: dataclasses.Field[Any]) -> bool:
     return field.default is missing and field.default_factory is missing
 
 
-def _default(field: dataclasses.Field[Any]) -> Any:
-    if field.default_factory is not dataclasses.MISSING:
-        return field.default_factory()
-    return field.default
-
-
 def type_mismatch(where: str, wanted: str, value: object) -> DataError:
     """Return the error "<where>: expected <wanted>, found <value>"."""
     return DataError(f"{_prefix(where)}expected {wanted}, found {describe_json(value)}")
@@ -193,38 +194,25 @@ def strip_schema_version(data: Any, where: str, what: str, version: int) -> dict
     return {name: value for name, value in data.items() if name != "schema_version"}
 
 
-def _read_string(value: Any, where: str) -> str:
-    if not isinstance(value, str):
-        raise type_mismatch(where, "a string", value)
-    return value
+def _reader(wanted: str, fits: Callable[[Any], bool]) -> Reader:
+    def read(value: Any, where: str) -> Any:
+        if not fits(value):
+            raise type_mismatch(where, wanted, value)
+        return value
 
-
-def _read_whole(value: Any, where: str) -> int:
-    if not is_whole(value):
-        raise type_mismatch(where, "a whole number", value)
-    return value  # type: ignore[no-any-return]
-
-
-def _read_flag(value: Any, where: str) -> bool:
-    if not isinstance(value, bool):
-        raise type_mismatch(where, "true or false", value)
-    return value
-
-
-def _read_number(value: Any, where: str) -> float:
-    if not is_number(value):
-        raise type_mismatch(where, "a number", value)
-    return value  # type: ignore[no-any-return]
+    return read
 
 
 def read_strings(value: Any, where: str) -> tuple[str, ...]:
     """Read an array of strings."""
     if not isinstance(value, list | tuple):
         raise type_mismatch(where, "an array of strings", value)
-    return tuple(_read_string(item, f"{where}[{place}]") for place, item in enumerate(value))
+    read = READERS["str"]
+    return tuple(read(item, f"{where}[{place}]") for place, item in enumerate(value))
 
 
-def _read_object(value: Any, where: str) -> dict[str, Any]:
+def read_object(value: Any, where: str) -> dict[str, Any]:
+    """Read an object."""
     if not isinstance(value, Mapping):
         raise type_mismatch(where, "an object", value)
     return dict(value)
@@ -232,20 +220,14 @@ def _read_object(value: Any, where: str) -> dict[str, Any]:
 
 def choice_reader(*words: str) -> Reader:
     """Return a reader that accepts only these words."""
-
-    def read(value: Any, where: str) -> str:
-        if value not in words:
-            raise type_mismatch(where, " or ".join(map(repr, words)), value)
-        return str(value)
-
-    return read
+    return _reader(" or ".join(map(repr, words)), words.__contains__)
 
 
 READERS: Final[Mapping[str, Reader]] = {  # by annotation
-    "bool": _read_flag,
-    "str": _read_string,
-    "int": _read_whole,
-    "float": _read_number,
+    "bool": _reader("true or false", lambda value: isinstance(value, bool)),
+    "str": _reader("a string", lambda value: isinstance(value, str)),
+    "int": _reader("a whole number", is_whole),
+    "float": _reader("a number", is_number),
     "tuple[str, ...]": read_strings,
-    "Mapping[str, Any]": _read_object,
+    "Mapping[str, Any]": read_object,
 }

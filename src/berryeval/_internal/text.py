@@ -47,10 +47,7 @@ _SYMBOLS: Final[dict[int, int | str]] = {
 
 
 def escape_controls(text: str) -> str:
-    """Escape control characters in untrusted text, except tabs and line feeds.
-
-    Lone surrogates become the replacement character.
-    """
+    """Escape control characters in untrusted text, except tabs and line feeds."""
     if not _UNSAFE.search(text):
         return text
     return text.replace("\r\n", "\n").translate(_SYMBOLS)
@@ -72,21 +69,13 @@ def pluralize(number: int, one: str, many: str = "") -> str:
 
 
 def truncate(text: str, longest: int = 80) -> str:
-    """Put text on one line and cut it to at most `longest` characters.
-
-    >>> truncate("no answer from the server", 10)
-    'no answer…'
-    """
+    """Put text on one line and cut it to at most `longest` characters."""
     line = " ".join(text.split())
     return line if len(line) <= longest else f"{line[: longest - 1]}…"
 
 
 def truncate_with_count(text: str, longest: int = LONGEST) -> str:
-    """Put text on one line, cut it after `longest` characters and count the rest.
-
-    >>> truncate_with_count("no answer from the server", 9)
-    'no answer… (16 more characters)'
-    """
+    """Put text on one line, cut it after `longest` characters and count the rest."""
     line = " ".join(text.split())
     if len(line) <= longest:
         return line
@@ -100,11 +89,7 @@ _NOT_IN_NAMES: Final = re.compile(r"[^\w.:+-]+")
 
 
 def make_file_name(label: str) -> str:
-    """Turn a label into a file name that every file system accepts.
-
-    >>> make_file_name("our search: v2/beta")
-    'our-search--v2-beta'
-    """
+    """Turn a label into a file name that every file system accepts."""
     name = _NOT_IN_NAMES.sub("-", label).strip("-.").replace(":", "-") or "unnamed"
     if len(name.encode()) > _LONGEST_NAME:
         name = f"{name[: _LONGEST_NAME // 4]}-{hashlib.sha256(label.encode()).hexdigest()[:12]}"
@@ -112,24 +97,12 @@ def make_file_name(label: str) -> str:
 
 
 def format_command(*words: PathLike) -> str:
-    """Return a `berryeval` command, quoted for a shell.
-
-    >>> format_command("report", "run 2", "--format", "csv")
-    "berryeval report 'run 2' --format csv"
-    """
+    """Return a `berryeval` command, quoted for a shell."""
     return shlex.join(["berryeval", *map(str, words)])
 
 
 def format_rescore_command(run: PathLike, *metrics: str, store: PathLike | None = None) -> str:
-    """Return the command that adds metrics to a past run.
-
-    A run whose name starts with a hyphen follows `--`.
-
-    >>> format_rescore_command("latest", "P(rel=2)@5")
-    "berryeval runs rescore latest -m 'P(rel=2)@5' --save"
-    >>> format_rescore_command("-x", "RR", store="all.db")
-    'berryeval runs rescore -m RR --save --store all.db -- -x'
-    """
+    """Return the command that adds metrics to a past run; a name like `-x` follows `--`."""
     options = ["-m", *metrics, "--save", *([] if store is None else ["--store", store])]
     if str(run).startswith("-"):
         return format_command("runs", "rescore", *options, "--", run)
@@ -137,11 +110,7 @@ def format_rescore_command(run: PathLike, *metrics: str, store: PathLike | None 
 
 
 def format_resume_command(folder: PathLike, *options: str) -> str:
-    """Return the command that resumes the run of a folder.
-
-    >>> format_resume_command("runs/a"), format_resume_command("-x", "--retry-errors")
-    ('berryeval eval --resume runs/a', 'berryeval eval --resume=-x --retry-errors')
-    """
+    """Return the command that resumes the run of a folder."""
     resume = [f"--resume={folder}"] if str(folder).startswith("-") else ["--resume", folder]
     return format_command("eval", *resume, *options)
 
@@ -178,12 +147,9 @@ def parse_age(text: str, owner: str) -> timedelta:
 
 
 def parse_time(text: str, owner: str, *, end: bool = False) -> float:
-    """Parse a date, a time or an age into seconds since 1970.
+    """Parse an ISO 8601 date or time, or an age before now, into seconds since 1970.
 
-    Args:
-        text: An ISO 8601 date or time, or an age before now.
-        owner: Name of the option, for messages.
-        end: Whether a date means the end of its day rather than its beginning.
+    With `end`, a date means the end of its day.
     """
     if _AGE.fullmatch(text.strip().lower()):
         try:

@@ -51,14 +51,7 @@ def nearest(name: str, known: Iterable[str], count: int = 3) -> list[str]:
 def suggest(
     name: str, known: Collection[str], *, listed: str = "there are", aliases: Iterable[str] = ()
 ) -> str:
-    """Suggest the closest known names, or list all of them if none is close.
-
-    Args:
-        name: The unknown name.
-        known: The names that exist.
-        listed: Words before the list of names.
-        aliases: Further names to suggest, left out of the list.
-    """
+    """Suggest the closest known names and aliases, or list the known names if none is close."""
     near = nearest(name, [*known, *aliases])
     if near:
         return f"did you mean {' or '.join(map(repr, near))}?"

@@ -129,11 +129,9 @@ def table_from_columns(
 
 
 def group_rows(queries: StringColumn | ViewColumn, documents: StringColumn) -> Grouping:
-    """Group rows by query.
+    """Return the queries, the offsets of their rows, the order of the rows, and repeated rows.
 
-    Returns:
-        The queries, the offsets of their rows, the order of the rows without repeats (None if the
-        rows are grouped already), and the repeated rows, whose query has the document already.
+    The order leaves out repeats of a document in a query; it is None if rows are grouped already.
     """
     if isinstance(queries, ViewColumn):
         unique, offsets, order, repeated = queries.group(documents)

@@ -94,11 +94,7 @@ class SubtopicHit(NamedTuple):
 class SubtopicRanking:
     """One ranking joined with judgments of subtopics; the input of diversity metrics.
 
-    Attributes:
-        hits: Documents of the ranking that have judgments, best rank first.
-        retrieved: Number of documents in the ranking.
-        documents: Grades by subtopic of every judged document, highest id first.
-        subtopics: Subtopics of the query, in the order of the judgments.
+    `documents` holds the grades by subtopic of every judged document, highest id first.
     """
 
     hits: Sequence[SubtopicHit]

@@ -37,15 +37,7 @@ def load_table(
     lenient: bool = False,
     split: str | None = None,
 ) -> QueryTable:
-    """Load a table from a dict, path, frame, or array of ids.
-
-    Args:
-        source: The source, as in `TableValue.load`.
-        kind: Kind of table.
-        names: Column names of a frame, Parquet or JSON lines file, by role.
-        lenient: Whether to drop and count invalid rows instead of raising an error.
-        split: Split of a BEIR folder.
-    """
+    """Load a table from any source of `TableValue.load`; `names` gives columns by role."""
     if isinstance(source, Mapping):
         return QueryTable.from_dict(source, kind=kind)
     if isinstance(source, str | os.PathLike):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import numbers
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeAlias, get_args
 
@@ -17,6 +17,7 @@ from berryeval._internal.serial import (
     JsonRecord,
     Reader,
     choice_reader,
+    open_field,
     read_strings,
     type_mismatch,
 )
@@ -50,11 +51,6 @@ def _read_anchor(value: Any, where: str) -> Anchor:
     return Anchor.from_json({"chunk": value} if isinstance(value, str) else value, where)
 
 
-def _open_field(**options: Any) -> Any:
-    """Return a dataclass field for a mapping; it is not part of the hash."""
-    return field(default_factory=dict, hash=False, **options)
-
-
 class _Record(JsonRecord):
     __slots__ = ()
     readers: ClassVar[Mapping[str, Reader]] = {
@@ -74,8 +70,8 @@ class Query(_Record):
     category: str = ""
     difficulty: str = ""
     description: str = ""
-    metadata: Mapping[str, Any] = _open_field()
-    extra: Mapping[str, Any] = _open_field(repr=False)
+    metadata: Mapping[str, Any] = open_field()
+    extra: Mapping[str, Any] = open_field(repr=False)
 
 
 @dataclass(frozen=True)
@@ -86,8 +82,8 @@ class Document(_Record):
     text: str
     title: str = ""
     source: str = ""
-    metadata: Mapping[str, Any] = _open_field()
-    extra: Mapping[str, Any] = _open_field(repr=False)
+    metadata: Mapping[str, Any] = open_field()
+    extra: Mapping[str, Any] = open_field(repr=False)
 
     @cached_property
     def content_hash(self) -> str:
@@ -108,11 +104,10 @@ class Chunk(_Record):
     start: int | None = None
     end: int | None = None
     section: Section = ()
-    metadata: Mapping[str, Any] = _open_field()
-    extra: Mapping[str, Any] = _open_field(repr=False)
+    metadata: Mapping[str, Any] = open_field()
+    extra: Mapping[str, Any] = open_field(repr=False)
 
     def __post_init__(self) -> None:
-        """Normalize the section and check the span."""
         _normalize_section(self)
         _check_span(self.start, self.end, first=0)
 
@@ -129,11 +124,10 @@ class Hit(_Record):
     section: Section = ()
     start: int | None = None
     end: int | None = None
-    metadata: Mapping[str, Any] = _open_field()
-    extra: Mapping[str, Any] = _open_field(repr=False)
+    metadata: Mapping[str, Any] = open_field()
+    extra: Mapping[str, Any] = open_field(repr=False)
 
     def __post_init__(self) -> None:
-        """Normalize the section and check the span."""
         _normalize_section(self)
         _check_span(self.start, self.end, first=0)
 
@@ -158,10 +152,9 @@ class Anchor(_Record):
     quote: str = ""
     document_hash: str = ""
     subsections: bool = True
-    extra: Mapping[str, Any] = _open_field(repr=False)
+    extra: Mapping[str, Any] = open_field(repr=False)
 
     def __post_init__(self) -> None:
-        """Reject an anchor without a target or with two."""
         _normalize_section(self)
         if not (self.chunk or self.document or self.quote):
             msg = "an anchor needs a chunk, a document or a quote"
@@ -193,10 +186,9 @@ class Judgment(_Record):
     group: str = ""
     need: Need = "any"
     note: str = ""
-    extra: Mapping[str, Any] = _open_field(repr=False)
+    extra: Mapping[str, Any] = open_field(repr=False)
 
     def __post_init__(self) -> None:
-        """Reject a grade that is not a number."""
         if not isinstance(self.grade, numbers.Real):
             name = "grade"
             raise type_mismatch(name, "a number", self.grade)

@@ -36,7 +36,6 @@ class RankingRule:
     depth: int | None = None
 
     def __post_init__(self) -> None:
-        """Check the values."""
         if self.ties not in get_args(Ties):
             msg = f"ties must be one of {', '.join(get_args(Ties))}; found {self.ties!r}"
             raise ConfigurationError(msg)

@@ -28,11 +28,7 @@ Size: TypeAlias = Callable[[str, int, int], int]
 
 
 def count_tokens(text: str) -> int:
-    """Count the words and punctuation marks of a text.
-
-    >>> count_tokens("Don't panic!")
-    5
-    """
+    """Count the words and punctuation marks of a text."""
     return sum(1 for _ in _TOKEN.finditer(text))
 
 
@@ -81,10 +77,7 @@ class Territory:
 
     def __and__(self, other: Territory) -> Territory:
         """Return the intersection."""
-        shared = []
-        for document, start, end in self:
-            shared.extend(other.within(Span(document, start, end)))
-        return Territory(shared)
+        return Territory(part for span in self for part in other.within(span))
 
     def within(self, span: Span) -> list[Span]:
         """Return the parts inside a span."""
@@ -101,11 +94,9 @@ class Territory:
 
     def best_of(self, choices: Iterable[Span]) -> Span:
         """Return the span with the largest overlap; ties go to the first."""
-        return max(choices, key=lambda span: sum(map(_length, self.within(span))))
-
-
-def _length(span: Span) -> int:
-    return span.end - span.start
+        return max(
+            choices, key=lambda span: sum(end - start for _, start, end in self.within(span))
+        )
 
 
 def _merge(parts: list[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -123,12 +114,9 @@ Unit: TypeAlias = Literal["characters", "tokens"]
 
 @dataclass(frozen=True)
 class Passage:
-    """A hit as a piece of text.
+    """A hit as a piece of text, with its possible places and the names of its file.
 
-    Attributes:
-        id: Id of the hit.
-        spans: Possible places; empty if unknown and the hit has no text.
-        files: Names of its file, the most common first.
+    The places are empty if they are unknown and the hit has no text; the most common name is first.
     """
 
     id: str
@@ -140,11 +128,8 @@ class Passage:
 class Wanted:
     """A passage that should be found; a target that needs several passages gives several.
 
-    Attributes:
-        name: Name for messages.
-        grade: Relevance grade.
-        spans: Alternative places; empty if unknown.
-        files: Names of the files it may be found in.
+    The alternative places are empty if they are unknown. `name` is for messages, and `files` are
+    the names of the files that it may be found in.
     """
 
     name: str
@@ -163,15 +148,7 @@ class Shared(NamedTuple):
 
 @dataclass(frozen=True)
 class SpanRanking:
-    """One ranking as text, joined with its targets.
-
-    Attributes:
-        judged: The ranking as other metrics see it.
-        passages: The hits, best first.
-        wanted: The passages that should be found.
-        tokens: Function that counts the tokens of a span.
-        chunks: The system's chunks by document, or None if unknown.
-    """
+    """One ranking as text, joined with its targets and the system's chunks by document."""
 
     judged: JudgedRanking
     passages: Sequence[Passage]
@@ -181,12 +158,14 @@ class SpanRanking:
 
     def shared(self, rel: float, cutoff: int | None = None, unit: Unit = "characters") -> Shared:
         """Return the overlap of the top hits with the wanted passages."""
-        top = self.passages[:cutoff]
-        for passage in top:
+        return self._shared(list(self._top_spans(cutoff)), rel, unit)
+
+    def _top_spans(self, cutoff: int | None) -> Iterator[tuple[Span, ...]]:
+        for passage in self.passages[:cutoff]:
             if not passage.spans:
                 msg = f"hit {passage.id!r} has neither text nor a position in a known document"
                 raise MetricError(msg)
-        return self._shared((passage.spans for passage in top), rel, unit)
+            yield passage.spans
 
     def shared_by_chunks(self, rel: float, unit: Unit = "characters") -> Shared:
         """Return the overlap if exactly the chunks with wanted text had been retrieved."""
@@ -235,13 +214,7 @@ class SpanRanking:
 
     def tokens_read(self, rank: int) -> int:
         """Return the total number of tokens of the hits up to a rank, repeats included."""
-        total = 0
-        for passage in self.passages[:rank]:
-            if not passage.spans:
-                msg = f"hit {passage.id!r} has neither text nor a position in a known document"
-                raise MetricError(msg)
-            total += self.tokens(*passage.spans[0])
-        return total
+        return sum(self.tokens(*spans[0]) for spans in self._top_spans(rank))
 
     def condensed(self) -> SpanRanking:
         """Return the ranking without its unjudged hits."""

@@ -132,7 +132,6 @@ class QueryTable:
     distinct: bool = False
 
     def __post_init__(self) -> None:
-        """Make the arrays read-only."""
         self.offsets.flags.writeable = self.values.flags.writeable = False
 
     @property
@@ -147,7 +146,7 @@ class QueryTable:
     ) -> QueryTable:
         """Build a table from `{query: {document: number}}`."""
         if not isinstance(rows, Mapping):
-            msg = f"expected {{query: {{document: {VALUE_OF[kind]}}}}}, found {_describe(rows)}"
+            msg = f"expected {{query: {{document: {VALUE_OF[kind]}}}}}, found {describe(rows)}"
             raise DataError(msg)
         columns = None
         if _backend.native is not None:
@@ -212,7 +211,12 @@ class QueryTable:
         """Build a table from `(query, document, number, group)` in any order."""
         rows: dict[str, list[tuple[str, float, str]]] = {}
         for record in records:
-            query, document, value, group = _unpack_record(record, VALUE_OF[kind])
+            try:
+                query, document, value, group = record
+            except (TypeError, ValueError):
+                fields = f"query, document, {VALUE_OF[kind]}, group"
+                msg = f"a record must be ({fields}), found {record!r:.80}"
+                raise DataError(msg) from None
             for what, name in (("query", query), ("document", document), ("group", group)):
                 _encode_id(what, name)
             number = _to_number(value, kind, query, document)
@@ -264,7 +268,7 @@ def _convert_dict(
     for query, row in rows.items():
         queries.append(_encode_id("query", query))
         if not isinstance(row, Mapping):
-            msg = f"query {query!r} must map documents to {VALUE_OF[kind]}s, found {_describe(row)}"
+            msg = f"query {query!r} must map documents to {VALUE_OF[kind]}s, found {describe(row)}"
             raise DataError(msg)
         for document, value in row.items():
             documents.append(_encode_id("document", document))
@@ -278,18 +282,9 @@ def _convert_dict(
     )
 
 
-def _unpack_record(record: Any, what: str) -> tuple[Any, Any, Any, Any]:
-    try:
-        query, document, value, group = record
-    except (TypeError, ValueError):
-        msg = f"a record must be (query, document, {what}, group), found {record!r:.80}"
-        raise DataError(msg) from None
-    return query, document, value, group
-
-
 def _encode_id(what: str, value: object) -> bytes:
     if not isinstance(value, str):
-        msg = f"a {what} id must be a str, found {_describe(value)}"
+        msg = f"a {what} id must be a str, found {describe(value)}"
         raise DataError(msg)
     try:
         return value.encode()
@@ -301,7 +296,7 @@ def _encode_id(what: str, value: object) -> bytes:
 def _to_number(value: object, kind: Kind, query: str, document: str) -> float:
     where = f"the {VALUE_OF[kind]} of document {document!r} for query {query!r}"
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
-        msg = f"{where} must be a number, found {_describe(value)}"
+        msg = f"{where} must be a number, found {describe(value)}"
         raise DataError(msg)
     try:
         number = float(value)
@@ -317,5 +312,6 @@ def _to_number(value: object, kind: Kind, query: str, document: str) -> float:
     return number
 
 
-def _describe(value: object) -> str:
+def describe(value: object) -> str:
+    """Return the type and the beginning of a value, for messages."""
     return f"{type(value).__name__} {value!r:.80}"

@@ -30,7 +30,7 @@ from datetime import datetime, timezone
 from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from berryeval._internal.secrets import check_address
+from berryeval._internal.secrets import parse_address
 from berryeval.providers.base import clean_text, list_hits, searchable_text
 from berryeval.providers.embedders.base import TextAndVectorProvider
 from berryeval.providers.postgres_server import PostgresServer
@@ -261,7 +261,7 @@ class Postgres(TextAndVectorProvider):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.dsn != "":
-            check_address("dsn of postgres", self.dsn)
+            parse_address("dsn of postgres", self.dsn)
         self._server = PostgresServer(self.dsn)
 
     def index(self, chunks: Sequence[Chunk]) -> None:

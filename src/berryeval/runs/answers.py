@@ -5,10 +5,10 @@ from __future__ import annotations
 import operator
 from array import array
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, overload
 
-from berryeval._internal.serial import JsonRecord, Reader, type_mismatch
+from berryeval._internal.serial import JsonRecord, Reader, open_field, read_object, type_mismatch
 from berryeval._internal.validate import is_number
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class Passage(JsonRecord):
 
     text: str
     name: str = ""
-    extra: Mapping[str, Any] = field(default_factory=dict, hash=False, repr=False)
+    extra: Mapping[str, Any] = open_field(repr=False)
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class HitRecord(JsonRecord):
     grade: float | None = None
     again: bool = False
     passage: int | None = None
-    extra: Mapping[str, Any] = field(default_factory=dict, hash=False, repr=False)
+    extra: Mapping[str, Any] = open_field(repr=False)
 
 
 @dataclass(frozen=True)
@@ -69,18 +69,17 @@ class MissedTarget(JsonRecord):
 
     name: str
     grade: float
-    extra: Mapping[str, Any] = field(default_factory=dict, hash=False, repr=False)
+    extra: Mapping[str, Any] = open_field(repr=False)
 
 
 def _read_cost(value: Any, where: str) -> dict[str, Any]:
     """Read the costs reported by a provider; JSON cannot hold infinite numbers."""
-    if not isinstance(value, Mapping):
-        raise type_mismatch(where, "an object", value)
-    for name, amount in value.items():
+    found = read_object(value, where)
+    for name, amount in found.items():
         if isinstance(amount, float) and not is_number(amount):
             place = f"{where}.{name}"
             raise type_mismatch(place, "a finite number", amount)
-    return dict(value)
+    return found
 
 
 @dataclass(frozen=True)
@@ -111,8 +110,8 @@ class AnswerRecord(JsonRecord):
     latency: float | None = None
     error: str = ""
     expected: str = ""
-    cost: Mapping[str, Any] = field(default_factory=dict, hash=False)
-    extra: Mapping[str, Any] = field(default_factory=dict, hash=False, repr=False)
+    cost: Mapping[str, Any] = open_field()
+    extra: Mapping[str, Any] = open_field(repr=False)
 
 
 _NOTHING = -1  # code of a missing value
@@ -294,7 +293,6 @@ class AnswersBuilder:
 
 
 def _is_odd(answer: AnswerRecord) -> bool:
-    """Whether an answer does not fit the columns."""
     return bool(
         answer.extra
         or any(hit.extra or not _fits(hit) for hit in answer.hits)

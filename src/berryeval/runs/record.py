@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NamedTuple, TypeAlias, TypeVar
 
@@ -11,6 +11,8 @@ from berryeval._internal.serial import (
     JsonRecord,
     Reader,
     iter_json,
+    open_field,
+    read_object,
     strip_schema_version,
     type_mismatch,
 )
@@ -86,7 +88,7 @@ class Latency(JsonRecord):
     p99: float
     max: float
     batch: int = 1
-    extra: Mapping[str, Any] = field(default_factory=dict, hash=False, repr=False)
+    extra: Mapping[str, Any] = open_field(repr=False)
 
     @classmethod
     def of(cls, seconds: Sequence[float], batch: int = 1) -> Latency | None:
@@ -103,15 +105,6 @@ SCHEMA_VERSION: Final = 1
 R = TypeVar("R", "ProviderRecord", "BenchmarkRecord")
 
 
-def _open_field(**options: Any) -> Any:
-    """Return a dataclass field for a mapping; it is not part of the hash."""
-    return field(default_factory=dict, hash=False, **options)
-
-
-def _read_scores(value: Any, where: str) -> Scores:
-    return Scores.from_dict(value, where)
-
-
 def _read_curve(value: Any, where: str) -> tuple[float, ...]:
     if not isinstance(value, list | tuple) or not all(map(is_number, value)):
         raise type_mismatch(where, "an array of finite numbers", value)
@@ -119,21 +112,12 @@ def _read_curve(value: Any, where: str) -> tuple[float, ...]:
 
 
 def _read_amounts(value: Any, where: str) -> dict[str, float]:
-    if not isinstance(value, dict):
-        raise type_mismatch(where, "an object", value)
-    for name, amount in value.items():
+    found = read_object(value, where)
+    for name, amount in found.items():
         if not is_number(amount):
             place = f"{where}.{name}"
             raise type_mismatch(place, "a finite number", amount)
-    return dict(value)
-
-
-_read_answers = array_reader(AnswerRecord)
-
-
-def _read_columns(value: Any, where: str) -> AnswerColumns:
-    """Read an array of answers into columns."""
-    return AnswerColumns(_read_answers(value, where))
+    return found
 
 
 @dataclass(frozen=True)
@@ -159,9 +143,9 @@ class ProviderRecord(JsonRecord):
 
     is_large: ClassVar[bool] = True
     readers: ClassVar[Mapping[str, Reader]] = {
-        "Scores": _read_scores,
+        "Scores": Scores.from_dict,
         "tuple[float, ...]": _read_curve,
-        "Sequence[AnswerRecord]": _read_columns,
+        "Sequence[AnswerRecord]": array_reader(AnswerRecord),
         "Latency": Latency.from_json,
         "Mapping[str, float]": _read_amounts,
     }
@@ -173,15 +157,14 @@ class ProviderRecord(JsonRecord):
     standard: Scores | None = None
     curve: tuple[float, ...] = ()
     answers: Sequence[AnswerRecord] = ()
-    outcomes: Mapping[str, Any] = _open_field()
+    outcomes: Mapping[str, Any] = open_field()
     latency: Latency | None = None
     warnings: tuple[str, ...] = ()
     failure: str = ""
-    cost: Mapping[str, float] = _open_field()
-    extra: Mapping[str, Any] = _open_field(repr=False)
+    cost: Mapping[str, float] = open_field()
+    extra: Mapping[str, Any] = open_field(repr=False)
 
     def __post_init__(self) -> None:
-        """Convert the answers to `AnswerColumns`."""
         if not isinstance(self.answers, AnswerColumns):
             object.__setattr__(self, "answers", AnswerColumns(self.answers))
 
@@ -233,9 +216,9 @@ class BenchmarkRecord(JsonRecord):
     queries: tuple[Query, ...] = ()
     providers: tuple[ProviderRecord, ...] = ()
     passages: tuple[Passage, ...] = ()
-    thresholds: Mapping[str, Any] = _open_field()
+    thresholds: Mapping[str, Any] = open_field()
     notes: tuple[str, ...] = ()
-    extra: Mapping[str, Any] = _open_field(repr=False)
+    extra: Mapping[str, Any] = open_field(repr=False)
 
     @property
     def asked(self) -> Asked:
@@ -275,10 +258,10 @@ class RunRecord(JsonRecord):
     id: str
     created: str
     benchmarks: tuple[BenchmarkRecord, ...] = ()
-    plan: Mapping[str, Any] = _open_field()
+    plan: Mapping[str, Any] = open_field()
     config_hash: str = ""
-    versions: Mapping[str, Any] = _open_field()
-    extra: Mapping[str, Any] = _open_field(repr=False)
+    versions: Mapping[str, Any] = open_field()
+    extra: Mapping[str, Any] = open_field(repr=False)
 
     def __repr__(self) -> str:
         parts = ", ".join(f"[{one.brief}]" for one in self.benchmarks)

@@ -156,10 +156,7 @@ def describe_objects(options: Any) -> Any:
 
 
 def _has_only_variables(text: str) -> bool:
-    """Whether a text consists of variables and scheme words such as `Bearer` only.
-
-    The default of a variable is part of the text, because it may be the secret.
-    """
+    """Whether a text has only variables, without defaults, and scheme words such as `Bearer`."""
     rest = _VARIABLE.sub(lambda found: f" {found[2] or ''} ", text)
     if rest == text:
         return False

@@ -91,12 +91,6 @@ def _parse_rows(path: PathLike) -> Iterator[tuple[int, list[str]]]:
     finally:
         csv.field_size_limit(limit)
     header = [name.strip() for name in rows[0][1]] if rows else []
-    _check_header(header, source)
-    yield 1, header
-    yield from rows[1:]
-
-
-def _check_header(header: list[str], source: str) -> None:
     if not any(header):
         msg = f"{source}: is empty, expected a header line with column names"
         raise DataError(msg)
@@ -104,3 +98,5 @@ def _check_header(header: list[str], source: str) -> None:
     if twice:
         msg = f"{source}:1: the column {min(twice)!r} appears twice"
         raise DataError(msg)
+    yield 1, header
+    yield from rows[1:]

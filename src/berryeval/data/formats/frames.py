@@ -125,7 +125,6 @@ def _convert_arrow(
 
 
 def _find_missing(columns: list[Any]) -> npt.NDArray[np.bool_]:
-    """Return a mask of the rows with a missing value in any column."""
     missing = np.zeros(len(columns[0]), dtype=np.bool_)
     for column in columns:
         if column.null_count:

@@ -13,7 +13,7 @@ from berryeval._internal.files import PathLike, display_name, read_bytes, replac
 from berryeval._internal.json import find_repeated_name, parse_json, read_text
 from berryeval.data.formats.layouts import choose_columns
 from berryeval.data.formats.trec import FaultyLine, RawRow
-from berryeval.data.table import VALUE_OF, Kind, QueryTable, StringColumn
+from berryeval.data.table import VALUE_OF, Kind, QueryTable, StringColumn, describe
 from berryeval.errors import DataError, RepeatedDocumentError
 
 if TYPE_CHECKING:
@@ -76,8 +76,9 @@ def read_json_lines(
     source = display_name(path)
     rows: dict[str, dict[str, tuple[float, int]]] = {}
     dropped = 0
+    is_faulty = math.isnan if kind == "run" else lambda value: not math.isfinite(value)
     for row in read_json_rows(path, kind, names):
-        if isinstance(row, RawRow) and _is_valid(row.value, kind):
+        if isinstance(row, RawRow) and not is_faulty(row.value):
             group = rows.setdefault(row.query, {})
             if row.document not in group:
                 group[row.document] = row.value, row.line
@@ -100,10 +101,6 @@ def read_json_lines(
         dropped=dropped,
         distinct=True,
     )
-
-
-def _is_valid(value: float, kind: Kind) -> bool:
-    return not math.isnan(value) if kind == "run" else math.isfinite(value)
 
 
 def _row_error(row: RawRow | FaultyLine, kind: Kind, source: str) -> DataError:
@@ -159,7 +156,7 @@ def _parse_line(line: bytes) -> dict[str, Any]:
     else:
         if isinstance(found, dict):
             return found
-        msg = f"expected an object with a query, a document and a number, found {_describe(found)}"
+        msg = f"expected an object with a query, a document and a number, found {describe(found)}"
     raise DataError(msg) from None
 
 
@@ -180,27 +177,23 @@ def _to_id(value: Any, what: str) -> str:
     if isinstance(value, str) and value.isascii():
         return value
     if isinstance(value, bool) or not isinstance(value, str | int):
-        msg = f"a {what} id must be a str or a whole number, found {_describe(value)}"
+        msg = f"a {what} id must be a str or a whole number, found {describe(value)}"
         raise DataError(msg)
     text = str(value)
     try:
         text.encode()
     except UnicodeEncodeError:
-        msg = f"a {what} id must be valid Unicode text, found {_describe(value)}"
+        msg = f"a {what} id must be valid Unicode text, found {describe(value)}"
         raise DataError(msg) from None
     return text
 
 
 def _to_number(value: Any, what: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
-        msg = f"the {what} must be a number, found {_describe(value)}"
+        msg = f"the {what} must be a number, found {describe(value)}"
         raise DataError(msg)
     try:
         return float(value)
     except OverflowError:
         msg = f"the {what} is too large for a number"
         raise DataError(msg) from None
-
-
-def _describe(value: object) -> str:
-    return f"{type(value).__name__} {value!r:.80}"

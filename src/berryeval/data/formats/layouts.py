@@ -39,11 +39,7 @@ def choose_columns(
 ) -> tuple[str, str, str]:
     """Return the names of the query, document and number columns.
 
-    Args:
-        found: Column names of the table.
-        kind: Kind of table.
-        given: Names chosen by the caller, by role ("query", "document", "score" or "grade").
-        source: Origin of the table, for messages.
+    `given` holds names chosen by the caller, by role: "query", "document", "score" or "grade".
     """
     roles = {"query": QUERY, "document": DOCUMENT, VALUE_OF[kind]: VALUE[kind]}
     for role in given:
@@ -71,17 +67,9 @@ def choose_columns(
     return query, document, value
 
 
-def is_header(columns: Sequence[str], kind: Kind) -> bool:
+def _is_header(columns: Sequence[str], numbers: tuple[str, ...]) -> bool:
     """Whether these are the names of query, document and number columns, in this order."""
-    return _are_named(columns, (QUERY, DOCUMENT, VALUE[kind]))
-
-
-def is_rank_header(columns: Sequence[str]) -> bool:
-    """Whether these are the names of query, document and rank columns, in this order."""
-    return _are_named(columns, (QUERY, DOCUMENT, RANK))
-
-
-def _are_named(columns: Sequence[str], groups: tuple[tuple[str, ...], ...]) -> bool:
+    groups = (QUERY, DOCUMENT, numbers)
     return len(columns) == len(groups) and all(
         _normalize_name(name) in aliases for name, aliases in zip(columns, groups, strict=True)
     )
@@ -124,9 +112,9 @@ def detect_layout(text: npt.NDArray[np.uint8], kind: Kind) -> TextLayout:
     """Detect the layout from the first lines; the default is TREC."""
     first = text[:_LONGEST_HEADER].tobytes().split(b"\n")[0]
     names = first.decode(errors="replace").split("\t")
-    if is_header(names, kind):
+    if _is_header(names, VALUE[kind]):
         return TextLayout("run tsv" if kind == "run" else "qrels tsv", text[len(first) :])
-    if kind == "run" and is_rank_header(names):
+    if kind == "run" and _is_header(names, RANK):
         return TextLayout("run ranks tsv", text[len(first) :])
     if kind == "run" and _has_three_columns(text):
         return TextLayout("run tsv", text, named=False)

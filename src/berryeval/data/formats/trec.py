@@ -15,6 +15,7 @@ import json
 import math
 import re
 from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias
 
 import numpy as np
@@ -93,33 +94,26 @@ def raise_line_error(
     text = found.decode(errors="backslashreplace").strip()
     shown = repr(text if len(text) <= _SHOWN else text[:_SHOWN] + "…")
     columns = split_line(found, layout)
-    value = _value_name(layout)
+    value = VALUE_OF["run" if layout.startswith("run") else "qrels"]
+    if layout == "run ranks tsv":
+        value = "rank"
     if not named and problem in {"number", "nan"}:
         raise_ambiguous(source, line, f"{shown} is not a rank")
     if problem == "columns":
         expected = expected_columns(layout, found, line, named=named)
         reason = f"expected {expected}, found {len(columns)}: {shown}"
-    elif problem == "encoding":
-        reason = f"not UTF-8 text (a binary file?): {shown}"
     elif problem == "duplicate":
         document = columns[value_columns(layout)[0]].decode()
         reason = f"document {document!r} appears twice in query {columns[0].decode()!r}"
-    elif problem == "nan":
-        reason = f"the {value} must not be NaN"
-    elif problem == "infinite":
-        reason = f"the {value} must be finite, found {shown}"
-    elif problem == "rank":
-        reason = f"the rank must be a whole number from 1 up, found {shown}"
     else:
-        reason = f"the {value} must be a number, found {shown}"
+        reason = {
+            "encoding": f"not UTF-8 text (a binary file?): {shown}",
+            "nan": f"the {value} must not be NaN",
+            "infinite": f"the {value} must be finite, found {shown}",
+            "rank": f"the rank must be a whole number from 1 up, found {shown}",
+        }.get(problem, f"the {value} must be a number, found {shown}")
     msg = f"{source}:{line}: {reason}"
     raise (RepeatedDocumentError if problem == "duplicate" else DataError)(msg)
-
-
-def _value_name(layout: Layout) -> str:
-    if layout == "run ranks tsv":
-        return "rank"
-    return VALUE_OF["run" if layout.startswith("run") else "qrels"]
 
 
 def _read_python(
@@ -261,16 +255,10 @@ def _decode(data: bytes) -> str:
 # Queries without rows count in every mean, so writers must not lose them.
 
 
-def find_empty_queries(table: QueryTable) -> list[str]:
-    """Return the queries without rows."""
-    return [table.queries[place] for place in _empty_places(table)]
-
-
 def encode_empty_queries(table: QueryTable) -> bytes | None:
-    """Encode the queries without rows, with their positions, for the metadata of a file.
+    """Encode the queries without rows for the metadata of a file; None if every query has rows.
 
-    The number of rows is included to detect files whose rows another tool has changed. Returns
-    None if every query has rows.
+    The number of rows is included to detect files whose rows another tool has changed.
     """
     places = _empty_places(table)
     if not places:
@@ -283,10 +271,8 @@ def add_empty_queries(table: QueryTable, record: bytes, rows: int) -> QueryTable
     """Add encoded empty queries to a table, if they were encoded for `rows` rows."""
     try:
         found = json.loads(record)
-        encoded_rows, queries = (
-            found["rows"],
-            {int(place): name for place, name in found["queries"].items()},
-        )
+        encoded_rows = found["rows"]
+        queries = {int(place): name for place, name in found["queries"].items()}
     except (ValueError, KeyError, TypeError, AttributeError):
         return table
     if encoded_rows != rows or not all(_is_id(name) for name in queries.values()):
@@ -316,16 +302,20 @@ def _empty_places(table: QueryTable) -> list[int]:
 def write_trec(
     table: QueryTable, path: PathLike, kind: Kind, name: str = "run", *, drop_empty: bool = False
 ) -> None:
-    """Write qrels, or a run whose rows are in rank order, atomically.
+    """Write qrels, or a run whose rows are in rank order, atomically and exactly to the bit.
 
-    Reading the numbers back gives the same bits. The format cannot hold a query without rows: it
-    is an error, or left out with `drop_empty`.
+    A query without rows, which the format cannot hold, is an error or left out with `drop_empty`.
     """
     if not drop_empty:
         _reject_empty(table, kind)
     tag = "_".join(name.split()) or "run"
     with replace_file(path) as stream:
-        for query, start, end in _iter_queries(table):
+        for query, (start, end) in zip(
+            table.queries, pairwise(table.offsets.tolist()), strict=True
+        ):
+            if start == end:
+                continue
+            _check_id("query", query)
             documents = [
                 _check_id("document", item) for item in _decode_strings(table.documents, start, end)
             ]
@@ -348,24 +338,18 @@ def write_trec(
 
 
 def _reject_empty(table: QueryTable, kind: Kind) -> None:
-    empty = find_empty_queries(table)
+    empty = _empty_places(table)
     if not empty:
         return
+    first = table.queries[empty[0]]
     more = f" and {len(empty) - 1} more" if len(empty) > 1 else ""
     has = "have" if more else "has"
     msg = (
-        f"a TREC file cannot hold a query without rows, and {empty[0]!r}{more} {has} none in "
+        f"a TREC file cannot hold a query without rows, and {first!r}{more} {has} none in "
         f"{'this run' if kind == 'run' else 'these judgments'}; write JSON or Parquet, or leave "
         "such queries out with drop_empty=True"
     )
     raise DataError(msg)
-
-
-def _iter_queries(table: QueryTable) -> Iterator[tuple[str, int, int]]:
-    for index, query in enumerate(table.queries):
-        start, end = int(table.offsets[index]), int(table.offsets[index + 1])
-        if start < end:
-            yield _check_id("query", query), start, end
 
 
 def _decode_strings(column: StringColumn, start: int, end: int) -> list[str]:

@@ -48,8 +48,7 @@ class Database:
 
     def __init__(self, place: Place, *, make: bool) -> None:
         self.place = place
-        if place.file is not None:
-            _check_file(place, make=make)
+        _check_file(place, make=make)
         self._engine = _create_engine(place)
         try:
             self._prepare(make=make)
@@ -129,10 +128,8 @@ class Database:
 
 def _check_file(place: Place, *, make: bool) -> None:
     file = place.file
-    if file is None:
-        return
     try:
-        if file.is_file():
+        if file is None or file.is_file():
             return
         if file.exists():
             msg = f"the store {place.shown}: expected a file, found a folder"
@@ -141,8 +138,8 @@ def _check_file(place: Place, *, make: bool) -> None:
             raise NoStoreError(_describe_missing(place))
         file.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        problem = error.strerror or error
-        msg = f"the store {place.shown} cannot be created in {file.parent} ({problem})"
+        folder = Path(place.shown).parent
+        msg = f"the store {place.shown} cannot be created in {folder} ({error.strerror or error})"
         raise DataError(msg) from None
 
 
@@ -194,13 +191,7 @@ _ONE_HOST: Final = re.compile(r"[^/@,]+")  # neither a socket nor several hosts
 
 @dataclass(frozen=True)
 class Place:
-    """The place of a database.
-
-    Attributes:
-        url: URL for SQLAlchemy.
-        file: The SQLite file, or None.
-        shown: Name for messages, without passwords.
-    """
+    """The place of a database: its URL, its SQLite file or None, and a name without passwords."""
 
     url: URL
     file: Path | None
@@ -210,7 +201,7 @@ class Place:
     def of(cls, text: PathLike) -> Place:
         """Parse a path or URL."""
         given = str(text)
-        if _POSTGRES_URL.match(given) or _is_key_value(given):
+        if _POSTGRES_URL.match(given) or (_PAIRS.match(given) and not _FOLDER.fullmatch(given)):
             return cls._of_server(given)
         if not _URL.match(given):
             return cls._of_file(Path(given))
@@ -257,7 +248,3 @@ class Place:
         if self.url.password:
             secrets["password"] = self.url.password
         return " ".join(mask_passwords(text, secrets).split())
-
-
-def _is_key_value(text: str) -> bool:
-    return bool(_PAIRS.match(text)) and not _FOLDER.fullmatch(text)

@@ -21,14 +21,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class StoredValue:
-    """A metric of a result.
+    """A metric of a result: its mean over `n` queries and its 95 % confidence interval.
 
-    Attributes:
-        metric: Canonical name.
-        value: Mean over all queries.
-        low: Lower end of the 95 % confidence interval; None for metrics that were not requested.
-        high: Upper end.
-        n: Number of queries.
+    Metrics that were not requested have no interval.
     """
 
     metric: str
@@ -72,15 +67,7 @@ class StoredRun:
 
 @dataclass(frozen=True)
 class FailedResult:
-    """A provider that failed in a run and has no values.
-
-    Attributes:
-        run: Name of the run.
-        created: Start time, as in its record.
-        benchmark: Name of the benchmark.
-        provider: Name of the provider.
-        failure: Reason.
-    """
+    """A provider that failed in a run and has no values."""
 
     run: str
     created: str
@@ -91,19 +78,10 @@ class FailedResult:
 
 @dataclass(frozen=True)
 class TrendPoint:
-    """The value of a metric in one run.
+    """The value of a metric in one run, with its conditions.
 
-    Attributes:
-        run: Name of the run.
-        created: Start time, as in its record.
-        moment: Start time in seconds since 1970.
-        benchmark: Name of the benchmark.
-        provider: Name of the provider.
-        value: The value with its interval.
-        content_hash: Hash of the benchmark at that time.
-        sample: Hash of the query ids.
-        k: Number of hits per query.
-        failed: Number of queries without an answer, which count as 0.
+    `moment` is the start time in seconds since 1970, `sample` the hash of the query ids, and
+    `failed` the number of queries without an answer, which count as 0.
     """
 
     run: str

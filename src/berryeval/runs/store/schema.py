@@ -15,6 +15,7 @@ import hashlib
 import json
 import zlib
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from sqlalchemy import (
@@ -44,10 +45,11 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from berryeval._internal.serial import JsonRecord
-    from berryeval.runs.record import BenchmarkRecord, Latency, ProviderRecord, RunRecord
+    from berryeval.runs.record import BenchmarkRecord, ProviderRecord, RunRecord
 
 
 SCHEMA_VERSION: Final = 1
+_TIMES: Final = ("p50", "p95", "p99", "max")  # seconds
 
 metadata: Final = MetaData()
 
@@ -101,7 +103,7 @@ results: Final = Table(
     _text_column("chunker"),
     _text_column("failure"),
     _text_column("outcomes"),  # JSON
-    *(Column(name, Double) for name in ("p50", "p95", "p99", "max")),  # seconds
+    *(Column(name, Double) for name in _TIMES),
     Column("body", LargeBinary, nullable=False),
     UniqueConstraint("part", "place"),
 )
@@ -166,7 +168,6 @@ _Row: TypeAlias = dict[str, Any]
 PackedPart: TypeAlias = tuple[_Row, list[tuple[_Row, list[_Row]]]]
 
 _LEVEL: Final = 6
-_TIMES: Final = ("p50", "p95", "p99", "max")
 
 
 def _pack(record: JsonRecord) -> bytes:
@@ -193,11 +194,7 @@ def to_column_text(text: str) -> str:
 
 def hash_record(record: RunRecord) -> str:
     """Return a hash of the whole record."""
-    found = hashlib.sha256()
-    for piece in iter_json(record, ascii_only=True):
-        found.update(piece.encode("ascii"))
-    found.update(b"\0")
-    return found.hexdigest()
+    return _hash(chain(iter_json(record, ascii_only=True), "\0"))
 
 
 def hash_identity(record: RunRecord) -> str:
@@ -206,13 +203,13 @@ def hash_identity(record: RunRecord) -> str:
         [part.name, part.content_hash, *(provider.name for provider in part.providers)]
         for part in record.benchmarks
     ]
-    return _hash([record.created, json.dumps(parts)])
+    return _hash([record.created, "\0", json.dumps(parts), "\0"])
 
 
 def _hash(texts: Iterable[str]) -> str:
     found = hashlib.sha256()
     for one in texts:
-        found.update(one.encode(errors="backslashreplace") + b"\0")
+        found.update(one.encode(errors="backslashreplace"))
     return found.hexdigest()
 
 
@@ -238,7 +235,6 @@ def pack_parts(record: RunRecord) -> list[PackedPart]:
 
 
 def _pack_part(part: BenchmarkRecord) -> dict[str, Any]:
-    """Return the row of a benchmark, without its providers."""
     return {
         "benchmark": to_column_text(part.name),
         "content_hash": to_column_text(part.content_hash),
@@ -250,20 +246,15 @@ def _pack_part(part: BenchmarkRecord) -> dict[str, Any]:
 
 
 def _pack_result(provider: ProviderRecord) -> dict[str, Any]:
-    """Return the row of a provider."""
     return {
         "provider": to_column_text(provider.name),
         "type": to_column_text(provider.type),
         "chunker": to_column_text(provider.chunker),
         "failure": to_column_text(provider.failure),
         "outcomes": json.dumps(dict(provider.outcomes)),
-        **_pack_latency(provider.latency),
+        **{name: getattr(provider.latency, name, None) for name in _TIMES},
         "body": _pack(provider),
     }
-
-
-def _pack_latency(latency: Latency | None) -> dict[str, float | None]:
-    return {name: getattr(latency, name) if latency else None for name in _TIMES}
 
 
 def _pack_values(provider: ProviderRecord) -> list[dict[str, Any]]:

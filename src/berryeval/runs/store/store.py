@@ -211,7 +211,6 @@ def _write_if_new(
     *,
     replace_content: bool,
 ) -> Added:
-    """Write a run unless the store has it, and report the outcome."""
     if known is None:
         _write_run(connection, record, body)
         return Added(record.id, "added")
