@@ -114,10 +114,6 @@ def _shares(value: Any) -> tuple[float, ...] | None:
     return known if known and len(known) == len(shares) else None
 
 
-def _flag(value: Any) -> bool | None:
-    return value if isinstance(value, bool) else None
-
-
 _UNJUDGED_LEVELS: Final = (-1.0, -2.0)
 
 
@@ -130,10 +126,6 @@ def _gains(value: Any) -> tuple[tuple[float, float], ...] | None:
             return None
         gains[grade] = number
     return tuple(sorted(gains.items())) or None
-
-
-def _one_of(words: tuple[str, ...]) -> Callable[[Any], str | None]:
-    return lambda value: value if value in words else None
 
 
 # Accepted words by kind; the native core accepts the same words.
@@ -150,9 +142,9 @@ CHECKS: Final[dict[str, Callable[[Any], Any]]] = {
     "Positive": _positive,
     "Share": _share,
     "Shares": _shares,
-    "bool": _flag,
+    "bool": lambda value: value if isinstance(value, bool) else None,
     "Gains": _gains,
-    **{kind: _one_of(words) for kind, words in CHOICES.items()},
+    **{kind: {word: word for word in words}.get for kind, words in CHOICES.items()},
 }
 WANTED: Final[dict[str, str]] = {
     "int": f"an integer from 1 to {_DEEPEST}",
@@ -228,7 +220,10 @@ class Definition:
         for parameter in self.parameters:
             value = chosen.get(parameter.name, parameter.default)
             if value is REQUIRED:
-                msg = f"{self.name} needs {_describe_missing(self.name, parameter.name)}"
+                name = parameter.name
+                example = "@10" if name in AT_PARAMETERS else f"({name}=...)"
+                kind = "a cutoff" if name == "cutoff" else f"the parameter {name!r}"
+                msg = f"{self.name} needs {kind}, as in {self.name}{example}"
                 raise MetricError(msg)
             values[parameter.name] = parameter.check(self.name, value)
         _check_scale(self.name, values)
@@ -331,7 +326,7 @@ def metric(  # noqa: PLR0913 - the fields of a definition
     aliases: Sequence[str] | Mapping[str, Mapping[str, Any]] = (),
     peers: Mapping[str, str] | None = None,
     aggregate: Aggregate = "mean",
-    native: bool = False,
+    native: bool = True,
     condensable: bool = True,
     kind: Kind = "ranking",
     suffix: Suffix | None = None,
@@ -339,9 +334,9 @@ def metric(  # noqa: PLR0913 - the fields of a definition
 ) -> Callable[[F], F]:
     """Declare a reference function as the metric `name`, in its attribute `definition`.
 
-    The arguments are attributes of `Definition`. `condensable` is whether the metric takes
-    `judged_only`; `suffix` parses the text behind a name, with its separator, into the parameters
-    of each metric it names, and raises a ValueError to reject the text.
+    The arguments are attributes of `Definition`. `native` matters for rankings only. `condensable`
+    is whether the metric takes `judged_only`; `suffix` parses the text behind a name, with its
+    separator, into the parameters of each metric it names, and raises a ValueError to reject it.
     """
     named = aliases if isinstance(aliases, Mapping) else {alias: {} for alias in aliases}
 
@@ -354,19 +349,9 @@ def metric(  # noqa: PLR0913 - the fields of a definition
         if condensable:
             parameters.append(Parameter("judged_only", "bool", False))
         formula.definition = Definition(  # type: ignore[attr-defined]
-            name,
-            formula,
-            tuple(parameters),
-            named,
-            text,
-            peers or {},
-            aggregate,
-            native,
-            within,
-            kind,
-            suffix,
-            better,
-        )
+            name, formula, tuple(parameters), named, text, peers or {}, aggregate,
+            native and kind == "ranking", within, kind, suffix, better,
+        )  # fmt: skip
         return formula
 
     return declare
@@ -386,12 +371,6 @@ def _kind_of(name: str, argument: inspect.Parameter) -> str:
         )
         raise MetricError(msg)
     return kind
-
-
-def _describe_missing(name: str, parameter: str) -> str:
-    example = f"{name}@10" if parameter in AT_PARAMETERS else f"{name}({parameter}=...)"
-    kind = "a cutoff" if parameter == "cutoff" else f"the parameter {parameter!r}"
-    return f"{kind}, as in {example}"
 
 
 def _check_scale(name: str, values: Mapping[str, Any]) -> None:

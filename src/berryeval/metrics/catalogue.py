@@ -125,6 +125,7 @@ def register(
             within=within,
             aliases=tuple(aliases),
             aggregate=aggregate,
+            native=False,
             kind=kind,
             better=better,
         )(formula)

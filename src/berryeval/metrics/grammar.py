@@ -82,7 +82,11 @@ def _split_known_name(text: str, name: str) -> tuple[str, str]:
         start, tail = name[: separator.start()], name[separator.start() :]
         if start.lower() in known and _TAIL.fullmatch(tail):
             return start, tail
-    raise MetricError(_unknown(text, name))
+    spellings = (one for each in definitions().values() for one in (*each.aliases, each.name))
+    near = nearest(name, spellings)
+    hint = f"did you mean {' or '.join(near)}? " if near else ""
+    msg = f"unknown metric {text!r}; {hint}run `berryeval list metrics` to list all metrics"
+    raise MetricError(msg)
 
 
 def _parse_tail(text: str, definition: Definition, tail: str) -> Sequence[Mapping[str, Any]]:
@@ -134,7 +138,8 @@ def _number(text: str, number: str, kind: str) -> float:
 
 def _parameters(text: str, params: str | None) -> dict[str, Any]:
     chosen: dict[str, Any] = {}
-    for part in _split(params or ""):
+    # Commas inside of braces and brackets belong to a value.
+    for part in filter(str.strip, re.split(r",(?![^{]*\})(?![^\[]*\])", params or "")):
         name, equals, value = (piece.strip() for piece in part.partition("="))
         if not equals or not name.isidentifier():
             msg = f"{part.strip()!r} in {text!r} must be a parameter and its value, as in rel=2"
@@ -143,26 +148,11 @@ def _parameters(text: str, params: str | None) -> dict[str, Any]:
     return chosen
 
 
-def _split(params: str) -> list[str]:
-    """Split at commas outside of braces and brackets."""
-    return [part for part in re.split(r",(?![^{]*\})(?![^\[]*\])", params) if part.strip()]
-
-
 def _value(text: str) -> Any:
     try:
         return ast.literal_eval(text)
     except (ValueError, SyntaxError):
         return {"true": True, "false": False}.get(text.lower(), text)
-
-
-def _unknown(text: str, name: str) -> str:
-    near = nearest(name, (one for known in definitions().values() for one in _spellings(known)))
-    hint = f"did you mean {' or '.join(near)}? " if near else ""
-    return f"unknown metric {text!r}; {hint}run `berryeval list metrics` to list all metrics"
-
-
-def _spellings(definition: Definition) -> tuple[str, ...]:
-    return (*definition.aliases, definition.name)
 
 
 def split_names(texts: Iterable[str]) -> list[str]:
@@ -204,10 +194,10 @@ def scored_name(wanted: str | Metric, metrics: Sequence[str], spellings: Mapping
         metrics: Canonical names of the scored metrics.
         spellings: Canonical name of each text that requested a metric.
     """
-    metric = _parsed(wanted)
+    metric = find_metric(wanted)
     if metric is not None:
         for text, name in spellings.items():
-            asked = _parsed(text)
+            asked = find_metric(text)
             if asked is not None and (asked, asked.given) == (metric, metric.given):
                 return name
         if str(metric) in metrics:
@@ -219,7 +209,8 @@ def scored_name(wanted: str | Metric, metrics: Sequence[str], spellings: Mapping
     raise NotScoredError(msg)
 
 
-def _parsed(text: str | Metric) -> Metric | None:
+def find_metric(text: str | Metric) -> Metric | None:
+    """Return the one metric that `text` names, or None."""
     try:
         return parse_metric(text)
     except MetricError:

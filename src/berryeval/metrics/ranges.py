@@ -27,11 +27,7 @@ UNBOUNDED: Final[Range] = (-math.inf, math.inf)
 
 def of_gains(usual: Range) -> Within:
     """Return `usual` unless the parameter `gains` contains a negative level or gain."""
-
-    def range_with(params: Mapping[str, Any]) -> Range:
-        return UNBOUNDED if has_negative(params["gains"]) else usual
-
-    return range_with
+    return lambda params: UNBOUNDED if has_negative(params["gains"]) else usual
 
 
 def has_negative(gains: Gains | None) -> bool:
@@ -45,13 +41,10 @@ def range_of(metric: str) -> Range:
     >>> range_of("nDCG@10"), range_of("DCG@10"), range_of("Mine")
     ((0.0, 1.0), (0.0, inf), (-inf, inf))
     """
-    from berryeval.errors import MetricError
-    from berryeval.metrics.grammar import parse_metric
+    from berryeval.metrics.grammar import find_metric
 
-    try:
-        return parse_metric(metric).range
-    except MetricError:
-        return UNBOUNDED
+    known = find_metric(metric)
+    return UNBOUNDED if known is None else known.range
 
 
 def cut_to_range(
@@ -64,25 +57,16 @@ def cut_to_range(
     Interval(low=0.0, high=1.0)
     """
     from berryeval._internal.aggregates import aggregate
+    from berryeval.metrics.grammar import find_metric
 
     low, high = range_of(metric)  # of the aggregate over a run
     if how == "sum":
-        scale = 1 if _is_sum(metric) else len(values)
+        known = find_metric(metric)
+        scale = 1 if known and known.aggregate == "sum" else len(values)
         low, high, values = low * scale, high * scale, np.array([aggregate(how, values)])
     # An observed value is possible, even if the metric declares a smaller range.
     low, high = min(low, float(values.min())), max(high, float(values.max()))
     return interval._replace(low=max(interval.low, low), high=min(interval.high, high))
-
-
-def _is_sum(metric: str) -> bool:
-    """Whether the metric is declared with the aggregate "sum"."""
-    from berryeval.errors import MetricError
-    from berryeval.metrics.grammar import parse_metric
-
-    try:
-        return parse_metric(metric).definition.aggregate == "sum"
-    except MetricError:
-        return False
 
 
 Better: TypeAlias = Literal["higher", "lower", "neither"]

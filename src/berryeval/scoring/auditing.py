@@ -24,7 +24,7 @@ from berryeval.data import (
     read_raw_rows,
 )
 from berryeval.metrics import Conventions, Metric, find_profile, parse_metrics
-from berryeval.scoring.engine import judge, value_of
+from berryeval.scoring.engine import judge_all, value_of
 from berryeval.scoring.ties import (
     Span,
     TieEffect,
@@ -170,8 +170,8 @@ class AuditReport:
         faults: dict[str, list[str]] = {"faulty line": [], "repeated document": [], "NaN": []}
         for fault in self.faults:
             faults[fault.kind].append(str(fault))
-        crossing = [_tie(tie) for tie in self.ties if tie.crosses]
-        within = [_tie(tie) for tie in self.ties if not tie.crosses]
+        crossing = [str(tie) for tie in self.ties if tie.crosses]
+        within = [str(tie) for tie in self.ties if not tie.crosses]
         share = sum(self.unjudged.values()) / self.top if self.top else 0.0
         return [
             ("faulty lines", faults["faulty line"]),
@@ -199,14 +199,7 @@ def _json_safe(value: Any) -> Any:
     return str(value) if isinstance(value, float) and math.isinf(value) else value
 
 
-def _tie(tie: TieGroup) -> str:
-    first, last = tie.ranks
-    return f"{tie.query} ranks {first}-{last} (score {tie.score:g}, {tie.relevant} relevant)"
-
-
-def _listed(items: Iterable[str]) -> str:
-    """Format the number of items and the first few of them."""
-    found = list(items)
+def _listed(found: list[str]) -> str:
     more = f", and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
     return f"{len(found)}: {', '.join(found[:SHOWN])}{more}"
 
@@ -237,10 +230,12 @@ def load_leniently(
         name = source.name if isinstance(source, Run) else source.table.source or kind
         return _separate_faults(_table_rows(source.table), kind, name, list(source.table.queries))
     if isinstance(source, Mapping):
-        return _separate_faults(_dict_rows(source), kind, kind, list(source))
-    rows = read_raw_rows(source, kind)
-    if rows is not None:
-        return _separate_faults(rows, kind, display_name(source), [])
+        pairs = [(query, row) for query, row in source.items() if isinstance(row, Mapping)]
+        rows = (RawRow(query, *pair) for query, row in pairs for pair in row.items())
+        return _separate_faults(rows, kind, kind, list(source))
+    raw = read_raw_rows(source, kind)
+    if raw is not None:
+        return _separate_faults(raw, kind, display_name(source), [])
     table = load_table(source, kind, {}, lenient=True)
     found = _separate_faults(_table_rows(table), kind, display_name(source), list(table.queries))
     if table.dropped:
@@ -258,13 +253,6 @@ def _table_rows(table: QueryTable) -> Iterator[RawRow]:
             value = float(table.values[row])
             group = groups[row] if isinstance(groups, StringColumn) else ""
             yield RawRow(query, table.documents[row], value, int(lines[row]), group=group)
-
-
-def _dict_rows(rows: Mapping[str, Mapping[str, Any]]) -> Iterator[RawRow]:
-    for query, row in rows.items():
-        if isinstance(row, Mapping):
-            for document, value in row.items():
-                yield RawRow(query, document, value)
 
 
 def _separate_faults(
@@ -288,8 +276,7 @@ def _separate_faults(
             faults.append(Fault("faulty line", kind, row.line, row.query, row.document))
         else:
             seen.add(key)
-            highest = max(row.value, documents.get(row.document, row.value))
-            documents[row.document] = highest
+            documents[row.document] = max(row.value, documents.get(row.document, row.value))
             if row.rank is not None:
                 given.setdefault(row.query, []).append((row.rank, row.value, row.document))
     return Loaded(QueryTable.from_dict(sound, kind=kind, source=name), name, faults, given)
@@ -324,7 +311,15 @@ def audit(
     names = [metrics] if isinstance(metrics, str | Metric) else metrics
     wanted = [require_ranking(conventions.apply_to(metric)) for metric in parse_metrics(names)]
     judgments, results = load_leniently(qrels, "qrels"), load_leniently(run, "run")
-    queries = _judge_queries(judgments, results, conventions)
+    queries = [
+        _JudgedQuery(
+            query,
+            judged,
+            [] if match is None else find_ties(results.table, match, conventions.rule),
+            match is not None,
+        )
+        for query, match, judged in judge_all(judgments.table, results.table, conventions.rule)
+    ]
     effects = [
         compute_effect(one.judged, one.spans, metric, one.query, seed)
         for one in queries
@@ -380,22 +375,6 @@ class _JudgedQuery:
         ]
 
 
-def _judge_queries(
-    judgments: Loaded, results: Loaded, conventions: Conventions
-) -> list[_JudgedQuery]:
-    """Return every judged query, sorted by bytes."""
-    qrels, run, rule = judgments.table, results.table, conventions.rule
-    place_of = {query: place for place, query in enumerate(run.queries)}
-    ids = list(qrels.queries)
-    queries = []
-    for place in sorted(range(len(ids)), key=lambda place: ids[place].encode()):
-        match = place_of.get(ids[place])
-        spans = [] if match is None else find_ties(run, match, rule)
-        judged = judge(qrels, place, run, match, rule)
-        queries.append(_JudgedQuery(ids[place], judged, spans, match is not None))
-    return queries
-
-
 def _rank_conflicts(results: Loaded) -> list[RankConflict]:
     """Find queries in which the lower-ranked of two adjacent documents has the higher score."""
     conflicts = []
@@ -407,15 +386,8 @@ def _rank_conflicts(results: Loaded) -> list[RankConflict]:
             if upper[0] < lower[0] and upper[1] < lower[1]
         ]
         if wrong:
-            upper, lower = wrong[0]
-            conflicts.append(
-                RankConflict(
-                    query,
-                    len(wrong),
-                    (upper[2], upper[0], upper[1]),
-                    (lower[2], lower[0], lower[1]),
-                )
-            )
+            upper, lower = ((document, rank, score) for rank, score, document in wrong[0])
+            conflicts.append(RankConflict(query, len(wrong), upper, lower))
     return conflicts
 
 

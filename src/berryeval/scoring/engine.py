@@ -28,10 +28,10 @@ from berryeval.metrics import Conventions, Metric, native_spec, request_metrics
 from berryeval.scoring.scores import Scores
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from berryeval.data import QueryTable, SpanRanking
-    from berryeval.metrics import NativeSpec, RequestedMetrics
+    from berryeval.metrics import RequestedMetrics
     from berryeval.scoring.scores import Outcome
 
 
@@ -72,7 +72,12 @@ def score_request(
     """Score a run with parsed metrics; see `evaluate`."""
     for metric in requested.metrics:
         if metric.definition.kind == "spans":
-            raise _needs_texts(metric)
+            msg = (
+                f"{metric} needs the texts of hits, and ids have none; rescore a run of eval with "
+                f"its benchmark (berryeval runs rescore RUN -m {metric}, without --qrels), or use "
+                "evaluate_hits(benchmark, hits, ...) in Python"
+            )
+            raise MetricError(msg)
     judgments = Qrels.load(qrels, lenient=lenient)
     if lenient:
         judgments = as_qrels(judgments, lenient=True)
@@ -89,15 +94,6 @@ def score_request(
     if found is None:
         found = score_tables(judgments, as_run(run, lenient=lenient), requested.metrics, rule)
     return build_scores(ids, judgments.table.dropped, found, requested)
-
-
-def _needs_texts(metric: Metric) -> MetricError:
-    msg = (
-        f"{metric} needs the texts of hits, and ids have none; rescore a run of eval with its "
-        f"benchmark (berryeval runs rescore RUN -m {metric}, without --qrels), or use "
-        "evaluate_hits(benchmark, hits, ...) in Python"
-    )
-    return MetricError(msg)
 
 
 @dataclass(frozen=True)
@@ -132,11 +128,7 @@ def build_scores(
 ) -> Scores:
     """Build the table of the queries that count, sorted by id; reject overflowed values.
 
-    Args:
-        ids: Ids of the judged queries.
-        dropped: Number of rows dropped from the judgments.
-        found: Values in the order of `ids`.
-        requested: Metrics and conventions.
+    `found` is in the order of `ids`; `dropped` is the number of rows dropped from the judgments.
     """
     if not np.isfinite(found.values).all():
         row, query = np.argwhere(~np.isfinite(found.values))[0].tolist()
@@ -176,8 +168,9 @@ def score_tables(judgments: Qrels, run: Run, metrics: list[Metric], rule: Rankin
     matches = np.array([place_of.get(query, -1) for query in judged_ids], dtype=np.int64)
     values = np.zeros((len(metrics), len(judged_ids)), dtype=np.float64)
     counts = np.zeros((len(judged_ids), 4), dtype=np.int64)
-    native, rows = _native_metrics(metrics)
+    rows = native_rows(metrics)
     if _backend.native is not None:
+        native = [native_spec(metrics[row]) for row in rows]
         out = np.zeros((len(native), len(judged_ids)), dtype=np.float64)
         duplicate = _backend.native.evaluate(
             qrels.arrays, run.table.arrays, matches, native,
@@ -287,12 +280,22 @@ def _score_text(
     return RawScores(values, counts, extra, outcome["tag"].decode())
 
 
-def _native_metrics(metrics: list[Metric]) -> tuple[list[NativeSpec], list[int]]:
-    """Return the specs of the metrics that the native core computes, and their rows."""
-    specs: list[NativeSpec] = []
-    rows = []
-    for row, metric in enumerate(metrics):
-        if _backend.native is not None and metric.definition.native:
-            specs.append(native_spec(metric))
-            rows.append(row)
-    return specs, rows
+def native_rows(metrics: Sequence[Metric]) -> list[int]:
+    """Return the places of the metrics that the native core computes."""
+    native = _backend.native is not None
+    return [row for row, metric in enumerate(metrics) if native and metric.definition.native]
+
+
+def judge_all(
+    qrels: QueryTable, run: QueryTable, rule: RankingRule, *, missing: bool = True
+) -> Iterator[tuple[str, int | None, JudgedRanking]]:
+    """Yield each judged query, sorted by bytes, its place in the run, and its judged ranking.
+
+    `missing` is whether to yield queries that are not in the run.
+    """
+    place_of = {query: place for place, query in enumerate(run.queries)}
+    ids = list(qrels.queries)
+    for place in sorted(range(len(ids)), key=lambda place: ids[place].encode()):
+        match = place_of.get(ids[place])
+        if missing or match is not None:
+            yield ids[place], match, judge(qrels, place, run, match, rule)

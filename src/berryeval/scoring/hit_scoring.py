@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from berryeval._internal import backend as _backend
 from berryeval.benchmarks import Benchmark
 from berryeval.data import (
     DEFAULT_RULE,
@@ -23,12 +22,7 @@ from berryeval.data import (
 )
 from berryeval.metrics import Conventions, request_metrics
 from berryeval.relevance import Rankings, Relevance, RelevanceOptions, check_id
-from berryeval.scoring.engine import (
-    RawScores,
-    build_scores,
-    score_tables,
-    value_of,
-)
+from berryeval.scoring.engine import RawScores, build_scores, native_rows, score_tables, value_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -55,11 +49,7 @@ class JudgedColumns:
         self.queries = StringColumn.from_strings(queries)
         self._judge = judge
         self._metrics = metrics
-        self._native = [
-            row
-            for row, metric in enumerate(metrics)
-            if _backend.native is not None and metric.definition.native
-        ]
+        self._native = native_rows(metrics)
         self._others = [row for row in range(len(metrics)) if row not in set(self._native)]
         self._values = np.zeros((len(metrics), len(queries)), dtype=np.float64)
         self._judgments, self._rankings = _Rows(), _Rows()
@@ -98,16 +88,13 @@ class JudgedColumns:
         """Counts of each query: retrieved, judged of these, relevant, in the run."""
         return np.array(self._counts, dtype=np.int64).reshape(-1, 4)
 
-    def table(self) -> QueryTable:
-        """Return the judgments."""
-        return self._judgments.table(self.queries)
-
     def values(self) -> npt.NDArray[np.float64]:
         """The values, a row per metric."""
         if self._native:
             chosen = [self._metrics[row] for row in self._native]
             run = Run(self._rankings.table(self.queries))
-            found = score_tables(Qrels(self.table()), run, chosen, DEFAULT_RULE).values
+            qrels = Qrels(self._judgments.table(self.queries))
+            found = score_tables(qrels, run, chosen, DEFAULT_RULE).values
             plain = np.array(self._is_plain, dtype=np.bool_)
             self._values[self._native] = np.where(plain, found, self._values[self._native])
         return self._values
@@ -151,22 +138,15 @@ class _Views(dict[str, Any]):
         self._judged = judged
 
     def __missing__(self, kind: str) -> Any:
-        view = self[kind] = (
-            self._judge.as_spans(self._judged)
-            if kind == "spans"
-            else _one_subtopic(self._judged.ranking)
-        )
+        if kind == "spans":
+            view: Any = self._judge.as_spans(self._judged)
+        else:  # one subtopic for all documents
+            ranking = self._judged.ranking
+            hits = [SubtopicHit(hit.rank, {"0": hit.grade}) for hit in ranking.hits]
+            grades = [{"0": grade} for grade in ranking.grades]
+            view = SubtopicRanking(hits, ranking.retrieved, grades, ["0"])
+        self[kind] = view
         return view
-
-
-def _one_subtopic(judged: JudgedRanking) -> SubtopicRanking:
-    """Return the ranking for diversity metrics, with one subtopic for all documents."""
-    return SubtopicRanking(
-        [SubtopicHit(hit.rank, {"0": hit.grade}) for hit in judged.hits],
-        judged.retrieved,
-        [{"0": grade} for grade in judged.grades],
-        ["0"],
-    )
 
 
 _MOST_NOTES: Final = 100
@@ -226,10 +206,6 @@ def evaluate_hits(
     return judge_and_score(judge, hits, metrics, profile=profile, k=k, lenient=lenient)
 
 
-def _ignored(query: str, hits: Sequence[Hit], judged: Judged) -> None:
-    del query, hits, judged
-
-
 def judge_and_score(
     judge: Relevance,
     hits: Mapping[str, Any] | Run | Any,
@@ -238,7 +214,7 @@ def judge_and_score(
     profile: str | Conventions = "berryeval",
     k: int | None = None,
     lenient: bool = False,
-    seen: Callable[[str, Sequence[Hit], Judged], None] = _ignored,
+    seen: Callable[[str, Sequence[Hit], Judged], None] = lambda *_: None,
 ) -> Scores:
     """Compute the scores of `evaluate_hits`; call `seen` with each query, its hits and judgment.
 
@@ -260,9 +236,7 @@ def judge_and_score(
         notes += [judged.notes] if judged.notes else []
     extra = rankings.beyond(queries)
     found = RawScores(columns.values(), columns.counts, extra, rankings.name, rankings.dropped)
-    table = columns.table()
-    ids = table.queries.to_bytes_list()
-    scores = build_scores(ids, table.dropped, found, requested)
+    scores = build_scores(columns.queries.to_bytes_list(), 0, found, requested)
     return replace(
         scores,
         strategies=tuple(strategy_of[query] for query in scores.queries),
@@ -294,9 +268,7 @@ def _notes(judge: Relevance, groups: Iterable[Iterable[str]]) -> tuple[str, ...]
     if unclear:
         notes.insert(0, f"targets that match several sections, counted as missed: {unclear}")
     if judge.targets.drift:
-        lost = len(judge.targets.drift)
-        notes.insert(0, f"targets not found in the corpus: {lost}")
+        notes.insert(0, f"targets not found in the corpus: {len(judge.targets.drift)}")
     if len(notes) > _MOST_NOTES:
-        more = len(notes) - _MOST_NOTES
-        notes[_MOST_NOTES:] = [f"and {more} more"]
+        notes[_MOST_NOTES:] = [f"and {len(notes) - _MOST_NOTES} more"]
     return tuple(notes)

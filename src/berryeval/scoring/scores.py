@@ -212,25 +212,23 @@ class Scores:
 
     def without(self, metric: str) -> Scores:
         """Return the table without this metric."""
-        row = self.row_of(metric)
-        gone = self.metrics[row]
-        return replace(
-            self,
-            metrics=self.metrics[:row] + self.metrics[row + 1 :],
-            values=np.delete(self.values, row, axis=0),
-            aggregates=self.aggregates[:row] + self.aggregates[row + 1 :],
-            spellings={text: name for text, name in self.spellings.items() if name != gone},
-        )
+        gone = self.metrics[self.row_of(metric)]
+        rows = [row for row, name in enumerate(self.metrics) if name != gone]
+        spellings = {text: name for text, name in self.spellings.items() if name != gone}
+        return self._take(rows, spellings)
 
     def only(self, metrics: Sequence[str]) -> Scores:
         """Return the table of these metrics only, in this order and with these spellings."""
         rows = list(dict.fromkeys(map(self.row_of, metrics)))
+        return self._take(rows, {name: self.metrics[self.row_of(name)] for name in metrics})
+
+    def _take(self, rows: list[int], spellings: dict[str, str]) -> Scores:
         return replace(
             self,
             metrics=tuple(self.metrics[row] for row in rows),
-            values=np.ascontiguousarray(self.values[rows]),
+            values=self.values[rows],
             aggregates=tuple(self.aggregates[row] for row in rows),
-            spellings={name: self.metrics[self.row_of(name)] for name in metrics},
+            spellings=spellings,
         )
 
     def with_metrics_of(self, other: Scores) -> Scores:
@@ -271,15 +269,12 @@ class Scores:
         rows = zip(self.metrics, self.aggregates, self.values, strict=True)
         return [
             Statistics(
-                metric,
-                how,
-                aggregate(how, values),
+                metric, how, aggregate(how, values),
                 float(values.std(ddof=1)) if len(values) > 1 else 0.0,
-                bootstrap_interval(how, values, level),
-                len(values),
+                bootstrap_interval(how, values, level), len(values),
             )
             for metric, how, values in rows
-        ]
+        ]  # fmt: skip
 
     def summary(self, level: float = 0.95) -> dict[str, Any]:
         """Return aggregates, intervals and counts for JSON, in full precision."""
@@ -378,22 +373,15 @@ class Scores:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Scores):
             return NotImplemented
-        return (
-            (self.metrics, self.queries, self.aggregates, self.outcomes)
-            == (other.metrics, other.queries, other.aggregates, other.outcomes)
-            and (self.run_name, self.extra_queries, self.left_out, self.dropped)
-            == (other.run_name, other.extra_queries, other.left_out, other.dropped)
-            and (self._decided, self.token_threshold, self.pack, self.notes)
-            == (other._decided, other.token_threshold, other.pack, other.notes)
-            and self.values.tobytes() == other.values.tobytes()
-            and self.counts.tobytes() == other.counts.tobytes()
-        )
+        return self._compared() == other._compared()
 
-    @property
-    def _decided(self) -> tuple[Strategy, ...]:
-        """Relevance strategy of each query, also if judgments decided all."""
-        qrels: Strategy = "qrels"
-        return self.strategies or (qrels,) * self.count
+    def _compared(self) -> tuple[Any, ...]:
+        strategies = self.strategies or ("qrels",) * self.count
+        return (
+            self.metrics, self.queries, self.aggregates, self.outcomes, self.run_name,
+            self.extra_queries, self.left_out, self.dropped, strategies, self.token_threshold,
+            self.pack, self.notes, self.values.tobytes(), self.counts.tobytes(),
+        )  # fmt: skip
 
     __hash__ = None  # type: ignore[assignment]
 

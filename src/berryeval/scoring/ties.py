@@ -71,6 +71,10 @@ class TieGroup:
     relevant: int
     crosses: bool
 
+    def __str__(self) -> str:
+        first, last = self.ranks
+        return f"{self.query} ranks {first}-{last} (score {self.score:g}, {self.relevant} relevant)"
+
 
 @dataclass(frozen=True)
 class TieEffect:
@@ -125,7 +129,11 @@ def compute_effect(
 ) -> TieEffect:
     """Compute the range of a metric over the orders of the ties."""
     value = value_of(metric, judged, query)
-    depth = _depth(metric)
+    # The rank below which the order cannot change the metric, if known.
+    depth = metric.params.get("cutoff")
+    ours = metric.definition.formula.__module__.startswith("berryeval.")
+    if depth is None or not ours or metric.params.get("judged_only"):
+        depth = math.inf
     tied = [
         _Tied(range(span.first, span.last + 1), [hit.grade for hit in span.hits(judged)])
         for span in spans
@@ -141,7 +149,8 @@ def compute_effect(
     exact = math.prod(one.order_count() for one in tied) <= EXACT_LIMIT
     extremes = [value]
     if exact:
-        values = [value_with(hits) for hits in _all_orders(tied)]
+        orders = itertools.product(*(list(one.orders()) for one in tied))
+        values = [value_with([*itertools.chain.from_iterable(order)]) for order in orders]
     else:
         generator = random.Random(f"{seed} {query}")  # noqa: S311 - a sample, not a secret
         values = [
@@ -154,15 +163,6 @@ def compute_effect(
     extremes += values
     expected = math.fsum(values) / len(values)
     return TieEffect(query, str(metric), value, min(extremes), max(extremes), expected, exact)
-
-
-def _depth(metric: Metric) -> float:
-    """Return the rank below which the order cannot change the metric, if known."""
-    cutoff = metric.params.get("cutoff")
-    ours = metric.definition.formula.__module__.startswith("berryeval.")
-    if cutoff is None or not ours or metric.params.get("judged_only"):
-        return math.inf
-    return float(cutoff)
 
 
 @dataclass(frozen=True)
@@ -195,11 +195,6 @@ class _Tied:
         top = relevant if descending else len(grades) - relevant
         bottom = len(self.ranks) - (len(grades) - top)
         return list(map(JudgedHit, [*self.ranks[:top], *self.ranks[bottom:]], grades))
-
-
-def _all_orders(tied: list[_Tied]) -> Iterator[list[JudgedHit]]:
-    for chosen in itertools.product(*(list(one.orders()) for one in tied)):
-        yield list(itertools.chain.from_iterable(chosen))
 
 
 def _placements(

@@ -23,7 +23,7 @@ import numpy as np
 from berryeval._internal.aggregates import Interval, aggregate
 from berryeval.data import JudgedHit, JudgedRanking
 from berryeval.metrics import Conventions, Metric, find_profile, parse_metric
-from berryeval.scoring.engine import as_qrels, as_run, judge, value_of
+from berryeval.scoring.engine import as_qrels, as_run, judge_all, value_of
 from berryeval.scoring.ties import require_ranking
 
 if TYPE_CHECKING:
@@ -105,25 +105,17 @@ def bounds(
     wanted = require_ranking(conventions.apply_to(parse_metric(metric)))
     judgments, results = as_qrels(qrels).flat, as_run(run).table
     highest = max(1.0, float(judgments.values.max(initial=1.0)))
-    place_of = {query: place for place, query in enumerate(results.queries)}
-    found: dict[str, Bound] = {}
-    queries = list(judgments.queries)
-    for place in sorted(range(len(queries)), key=lambda place: queries[place].encode()):
-        query = queries[place]
-        match = place_of.get(query)
-        if match is None and not conventions.every_judged_query:
-            continue
-        judged = judge(judgments, place, results, match, conventions.rule)
-        found[query] = _bound(judged, wanted, highest, query)
-    return _bounds(wanted, highest, found)
-
-
-def _bounds(metric: Metric, highest: float, found: dict[str, Bound]) -> Bounds:
+    found = {
+        query: _bound(judged, wanted, highest, query)
+        for query, _, judged in judge_all(
+            judgments, results, conventions.rule, missing=conventions.every_judged_query
+        )
+    }
     columns = [(bound.low, bound.high, bound.value) for bound in found.values()]
     table = np.array(columns, dtype=np.float64).reshape(-1, 3)
-    low, high, value = (aggregate(metric.aggregate, row) for row in table.T)
+    low, high, value = (aggregate(wanted.aggregate, row) for row in table.T)
     exact = all(bound.exact for bound in found.values())
-    return Bounds(str(metric), highest, found, Interval(low, high), value, exact)
+    return Bounds(str(wanted), highest, found, Interval(low, high), value, exact)
 
 
 def _bound(judged: JudgedRanking, metric: Metric, highest: float, query: str) -> Bound:
@@ -136,24 +128,19 @@ def _bound(judged: JudgedRanking, metric: Metric, highest: float, query: str) ->
     enumerable = highest.is_integer() and len(levels) ** len(holes) <= EXACT_LIMIT
     monotone = metric.definition.name in MONOTONE
     if monotone:
-        fillings: Iterator[tuple[float, ...]] = _extremes(len(holes), highest)
+        fillings: Iterator[tuple[float, ...]] = _splits(len(holes), highest, parts=1)
     elif enumerable:
         fillings = itertools.product(levels, repeat=len(holes))
     else:
-        fillings = _splits(len(holes), highest)
+        fillings = _splits(len(holes), highest, parts=min(len(holes), SPLITS))
     values = [value_of(metric, _filled(judged, holes, filling), query) for filling in fillings]
     return Bound(min(values), max(values), value, len(holes), exact=monotone or enumerable)
 
 
-def _extremes(count: int, highest: float) -> Iterator[tuple[float, ...]]:
+def _splits(count: int, highest: float, parts: int) -> Iterator[tuple[float, ...]]:
+    """Yield the extremes, and splits with the highest grade in the upper or lower part."""
     yield (0.0,) * count
     yield (highest,) * count
-
-
-def _splits(count: int, highest: float) -> Iterator[tuple[float, ...]]:
-    """Yield the extremes, and splits with the highest grade in the upper or lower part."""
-    yield from _extremes(count, highest)
-    parts = min(count, SPLITS)
     for part in range(1, parts):
         size = count * part // parts
         yield (highest,) * size + (0.0,) * (count - size)
@@ -162,10 +149,7 @@ def _splits(count: int, highest: float) -> Iterator[tuple[float, ...]]:
 
 def _filled(judged: JudgedRanking, holes: list[int], filling: tuple[float, ...]) -> JudgedRanking:
     """Return the ranking with these grades for its unjudged documents."""
-    judged_hits = [hit for hit in judged.hits if hit.grade >= 0]
-    hits = judged_hits + [
-        JudgedHit(rank, grade) for rank, grade in zip(holes, filling, strict=True)
-    ]
+    hits = [hit for hit in judged.hits if hit.grade >= 0] + [*map(JudgedHit, holes, filling)]
     grades = list(judged.grades)
     for hit in judged.hits:
         if hit.grade < 0:

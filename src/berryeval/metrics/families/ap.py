@@ -24,7 +24,6 @@ LEAST = 0.00001
     text="sum over relevant ranks i of P@i / |relevant|",
     aliases=("map", "map_cut", "average_precision"),
     peers={"trec_eval": "map, map_cut", "ir_measures": "AP", "ranx": "map"},
-    native=True,
 )
 def average_precision(
     judged: JudgedRanking, *, cutoff: int | None = None, rel: float = 1.0
@@ -44,7 +43,6 @@ def average_precision(
     aliases=("gm_map",),
     peers={"trec_eval": "gm_map"},
     aggregate="geometric mean",
-    native=True,
 )
 def geometric_average_precision(judged: JudgedRanking, *, rel: float = 1.0) -> float:
     """Average precision for the geometric mean, which weights hard queries more (Robertson, 2006).
@@ -60,7 +58,6 @@ def geometric_average_precision(judged: JudgedRanking, *, rel: float = 1.0) -> f
     text="ln((1 + S) / (1 + |relevant| - S)) with S = sum over relevant ranks i of P@i",
     aliases=("yaap",),
     peers={"trec_eval": "yaap"},
-    native=True,
 )
 def yet_another_average_precision(judged: JudgedRanking, *, rel: float = 1.0) -> float:
     """Average precision as log odds, closer to a normal distribution (Robertson)."""
@@ -84,7 +81,6 @@ ELEVEN = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
     text="max of P@i over the ranks i from that of the round(recall |relevant|)-th relevant one on",
     aliases=("iprec_at_recall",),
     peers={"trec_eval": "iprec_at_recall", "ir_measures": "IPrec"},
-    native=True,
 )
 def interpolated_precision(
     judged: JudgedRanking, *, recall: Share, rel: float = 1.0, rounding: Rounding = "lround"
@@ -110,7 +106,6 @@ def parse_levels(tail: str) -> list[Mapping[str, list[float]]]:
     aliases=("11pt_avg",),
     peers={"trec_eval": "11pt_avg"},
     suffix=parse_levels,
-    native=True,
 )
 def average_interpolated_precision(
     judged: JudgedRanking,

@@ -20,7 +20,6 @@ EPSILON = 0.00001
     aliases=("bpref",),
     peers={"trec_eval": "bpref", "ir_measures": "Bpref", "ranx": "bpref"},
     condensable=False,
-    native=True,
 )
 def bpref(judged: JudgedRanking, *, rel: float = 1.0) -> float:
     """Binary preference: how rarely judged nonrelevant documents rank above relevant ones.
@@ -55,7 +54,6 @@ def bpref(judged: JudgedRanking, *, rel: float = 1.0) -> float:
     peers={"trec_eval": "gm_bpref"},
     aggregate="geometric mean",
     condensable=False,
-    native=True,
 )
 def geometric_bpref(judged: JudgedRanking, *, rel: float = 1.0) -> float:
     """Binary preference for the geometric mean, which weights hard queries more.
@@ -70,7 +68,6 @@ def geometric_bpref(judged: JudgedRanking, *, rel: float = 1.0) -> float:
     text="AP with the precision above each relevant document estimated from the judged sample",
     aliases=("infap", "inferred_ap"),
     peers={"trec_eval": "infAP", "ir_measures": "infAP"},
-    native=True,
 )
 def inferred_average_precision(judged: JudgedRanking, *, rel: float = 1.0) -> float:
     """Inferred average precision (Yilmaz and Aslam, CIKM 2006).

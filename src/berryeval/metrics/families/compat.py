@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     text="sum of p^(i-1) * |top i of the ranking and of the ideal| / i, over the same of the ideal",
     aliases=("compatibility",),
     peers={"ir_measures": "Compat"},
-    native=True,
 )
 def compatibility(judged: JudgedRanking, *, p: Share = 0.95, normalize: bool = True) -> float:
     """Compatibility (Clarke, Vtyurina and Smucker, ACM TOIS 39(1), 2021).

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     aggregate="sum",
     better="neither",
     condensable=False,
-    native=True,
 )
 def number_of_queries(judged: JudgedRanking) -> float:  # noqa: ARG001 - 1 for any ranking
     """Number of queries in the averages."""
@@ -38,7 +37,6 @@ def number_of_queries(judged: JudgedRanking) -> float:  # noqa: ARG001 - 1 for a
     peers={"trec_eval": "num_ret", "ir_measures": "NumRet"},
     aggregate="sum",
     better="neither",
-    native=True,
 )
 def number_retrieved(judged: JudgedRanking, *, rel: float | None = None) -> float:
     """Number of documents retrieved; with `rel`, as in ir_measures, of relevant ones."""
@@ -54,7 +52,6 @@ def number_retrieved(judged: JudgedRanking, *, rel: float | None = None) -> floa
     aggregate="sum",
     better="neither",
     condensable=False,
-    native=True,
 )
 def number_relevant(judged: JudgedRanking, *, rel: float = 1.0) -> float:
     """Number of relevant documents in the judgments."""
@@ -68,7 +65,6 @@ def number_relevant(judged: JudgedRanking, *, rel: float = 1.0) -> float:
     aliases=("num_rel_ret", "hits"),
     peers={"trec_eval": "num_rel_ret", "ir_measures": "NumRelRet", "ranx": "hits"},
     aggregate="sum",
-    native=True,
 )
 def number_relevant_retrieved(
     judged: JudgedRanking, *, cutoff: int | None = None, rel: float = 1.0
@@ -86,7 +82,6 @@ def number_relevant_retrieved(
     aggregate="sum",
     better="lower",
     condensable=False,
-    native=True,
 )
 def number_nonrelevant_retrieved(judged: JudgedRanking, *, rel: float = 1.0) -> float:
     """Number of retrieved documents that were judged not relevant."""
@@ -99,7 +94,6 @@ def number_nonrelevant_retrieved(judged: JudgedRanking, *, rel: float = 1.0) -> 
     aliases=("unj",),
     peers={"trec_eval": "unj"},
     better="lower",
-    native=True,
 )
 def unjudged(judged: JudgedRanking, *, cutoff: int) -> float:
     """Share of unjudged documents in the top k, including pooled documents with a negative grade.
@@ -122,7 +116,6 @@ def parse_coefficients(tail: str) -> list[Mapping[str, float]]:
     aliases=("utility",),
     peers={"trec_eval": "utility"},
     suffix=parse_coefficients,
-    native=True,
 )
 def utility(
     judged: JudgedRanking,

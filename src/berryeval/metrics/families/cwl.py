@@ -69,7 +69,6 @@ def ratio_squared(place: float) -> float:
     "SDCG",
     text="sum over the top k of gain / log2(rank + 1), over the same of k documents of full gain",
     peers={"ir_measures": "SDCG", "cwl_eval": "NDCG-k"},
-    native=True,
 )
 def scaled_dcg(
     judged: JudgedRanking, *, cutoff: int, min_rel: float = 0.0, max_rel: float
@@ -88,7 +87,6 @@ def scaled_dcg(
     "BPM",
     text="gain per document up to rank k, or up to where the gains reach T",
     peers={"ir_measures": "BPM", "cwl_eval": "BPM-Static"},
-    native=True,
 )
 def bejeweled_player(
     judged: JudgedRanking,
@@ -111,7 +109,6 @@ def bejeweled_player(
     "INSQ",
     text="expected gain with C(i) = ((i + 2T - 1) / (i + 2T))^2",
     peers={"ir_measures": "INSQ", "cwl_eval": "INSQ"},
-    native=True,
 )
 def insq(
     judged: JudgedRanking,
@@ -129,7 +126,6 @@ def insq(
     "INST",
     text="expected gain with C(i) = ((i + T + T(i) - 1) / (i + T + T(i)))^2, T(i) = T - gain to i",
     peers={"ir_measures": "INST", "cwl_eval": "INST"},
-    native=True,
 )
 def inst(
     judged: JudgedRanking,
@@ -152,7 +148,6 @@ def inst(
     "NERR8",
     text="expected gain with C(i) = 1 - gain(i), up to rank k",
     peers={"ir_measures": "NERR8", "cwl_eval": "NERR-EQ8"},
-    native=True,
 )
 def nerr8(judged: JudgedRanking, *, cutoff: int, min_rel: float = 0.0, max_rel: float) -> float:
     """Nearly ERR (Azzopardi, Mackenzie and Moffat, ICTIR 2021), equation 8: gain stops the user."""
@@ -171,7 +166,6 @@ def nerr8(judged: JudgedRanking, *, cutoff: int, min_rel: float = 0.0, max_rel: 
     "NERR9",
     text="expected gain with C(i) = i / (i + 1) * (1 - gain(i)), up to rank k",
     peers={"ir_measures": "NERR9", "cwl_eval": "NERR-EQ9"},
-    native=True,
 )
 def nerr9(judged: JudgedRanking, *, cutoff: int, min_rel: float = 0.0, max_rel: float) -> float:
     """Nearly ERR, equation 9: gain stops the user, and so does the discount 1 / rank."""
@@ -183,7 +177,6 @@ def nerr9(judged: JudgedRanking, *, cutoff: int, min_rel: float = 0.0, max_rel: 
     "NERR10",
     text="expected gain with C(i) = p * (1 - gain(i))",
     peers={"ir_measures": "NERR10", "cwl_eval": "NERR-EQ10"},
-    native=True,
 )
 def nerr10(judged: JudgedRanking, *, p: Share = 0.9, min_rel: float = 0.0, max_rel: float) -> float:
     """Nearly ERR, equation 10: gain stops the user, and persistence p decays as in RBP."""
@@ -195,7 +188,6 @@ def nerr10(judged: JudgedRanking, *, p: Share = 0.9, min_rel: float = 0.0, max_r
     "NERR11",
     text="expected gain with C(i) = ((i + 2T - 1) / (i + 2T))^2 * (1 - gain(i))",
     peers={"ir_measures": "NERR11", "cwl_eval": "NERR-EQ11"},
-    native=True,
 )
 def nerr11(
     judged: JudgedRanking,

@@ -81,11 +81,6 @@ def sum_discounted(gains: Iterable[tuple[int, float]], discount: Callable[[int],
     return total
 
 
-def log_discount(rank: int) -> float:
-    """Return the discount of DCG."""
-    return math.log2(rank + 1)
-
-
 def scale_gain(
     ranking: SubtopicRanking,
     rel: float,
@@ -163,7 +158,7 @@ def alpha_dcg(
 
     Without a cutoff, the depth is the length of the ranking. ndeval does not scale at k = 1.
     """
-    return scale_gain(ranking, rel, alpha, cutoff, log_discount)
+    return scale_gain(ranking, rel, alpha, cutoff, lambda rank: math.log2(rank + 1))
 
 
 @metric(
@@ -178,7 +173,7 @@ def alpha_ndcg(
     ranking: SubtopicRanking, *, cutoff: int | None = None, rel: float = 1.0, alpha: Share = 0.5
 ) -> float:
     """Discounted gain of novelty (Clarke et al., SIGIR 2008) relative to the greedy ideal."""
-    return normalize_gain(ranking, rel, alpha, cutoff, log_discount)
+    return normalize_gain(ranking, rel, alpha, cutoff, lambda rank: math.log2(rank + 1))
 
 
 @metric(

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     text="sum of R(i) * product over j < i of (1 - R(j)) / i, with R = (2^grade - 1) / 2^max_rel",
     aliases=("expected_reciprocal_rank",),
     peers={"ir_measures": "ERR", "gdeval": "err"},
-    native=True,
 )
 def expected_reciprocal_rank(
     judged: JudgedRanking, *, cutoff: int | None = None, max_rel: Positive = 4.0

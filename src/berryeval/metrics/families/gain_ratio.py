@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     text="sum over relevant documents of 1 / log2(2 + |nonrelevant above|), over |relevant|",
     aliases=("bing",),
     peers={"trec_eval": "binG"},
-    native=True,
 )
 def binary_g(judged: JudgedRanking, *, rel: float = 1.0) -> float:
     """G for binary relevance: nonrelevant documents above a relevant one discount it."""
@@ -36,7 +35,6 @@ def binary_g(judged: JudgedRanking, *, rel: float = 1.0) -> float:
     text="sum of gain / log2(2 + cost so far - gain so far), over the sum of all gains",
     aliases=("g",),
     peers={"trec_eval": "G"},
-    native=True,
 )
 def g(judged: JudgedRanking, *, gains: Gains | None = None) -> float:
     """G: gain discounted by the cost so far in excess of the gain so far.

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     peers={"ir_measures": "Judged"},
     condensable=False,
     better="neither",
-    native=True,
 )
 def judged_share(judged: JudgedRanking, *, cutoff: int | None = None) -> float:
     """Share of judged documents in the top k, or in the whole ranking.
@@ -34,7 +33,6 @@ def judged_share(judged: JudgedRanking, *, cutoff: int | None = None) -> float:
     "Accuracy",
     text="share of the pairs (relevant, not relevant) in the top k that are in that order",
     peers={"ir_measures": "Accuracy"},
-    native=True,
 )
 def accuracy(judged: JudgedRanking, *, cutoff: int | None = None, rel: float = 1.0) -> float:
     """Probability that a relevant document ranks above a document that is not relevant.

@@ -88,7 +88,6 @@ def best_gains(judged: JudgedRanking, gain_of: GainOf, cutoff: int | None = None
     text="sum of gain / log2(rank + 1), over the same of the ideal ranking",
     aliases={"ndcg": {}, "ndcg_cut": {}, "ndcg_burges": {"dcg": "exp-log2"}},
     peers={"trec_eval": "ndcg, ndcg_cut", "ir_measures": "nDCG", "ranx": "ndcg, ndcg_burges"},
-    native=True,
 )
 def ndcg(
     judged: JudgedRanking,
@@ -117,7 +116,6 @@ def ndcg(
     text="sum of gain / log2(rank + 1)",
     aliases={"dcg": {}, "dcg_burges": {"dcg": "exp-log2"}},
     peers={"trec_eval": "dcg", "ranx": "dcg, dcg_burges"},
-    native=True,
 )
 def discounted_gain(
     judged: JudgedRanking,
@@ -139,7 +137,6 @@ def discounted_gain(
     peers={"trec_eval": "ideal_dcg"},
     condensable=False,
     better="neither",
-    native=True,
 )
 def ideal_gain(
     judged: JudgedRanking,
@@ -160,7 +157,6 @@ def ideal_gain(
     text="mean over the documents with a gain of nDCG at their rank, or at the end if missed",
     aliases=("ndcg_rel",),
     peers={"trec_eval": "ndcg_rel"},
-    native=True,
 )
 def ndcg_at_relevant(judged: JudgedRanking, *, gains: Gains | None = None) -> float:
     """Mean of nDCG over the documents with a positive gain, as AP is a mean of precision.
@@ -190,7 +186,6 @@ def ndcg_at_relevant(judged: JudgedRanking, *, gains: Gains | None = None) -> fl
     text="mean of nDCG@c over the ranks c where the gain of the ideal ranking changes",
     aliases=("Rndcg",),
     peers={"trec_eval": "Rndcg"},
-    native=True,
 )
 def ndcg_at_changes(judged: JudgedRanking, *, gains: Gains | None = None) -> float:
     """Mean of nDCG over the ranks where the gain of the ideal ranking drops.

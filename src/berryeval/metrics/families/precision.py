@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     text="|relevant in the top k| / k",
     aliases=("precision",),
     peers={"trec_eval": "P", "ir_measures": "P", "ranx": "precision"},
-    native=True,
 )
 def precision(judged: JudgedRanking, *, cutoff: int, rel: float = 1.0) -> float:
     """Precision: the share of relevant documents in the top k.
@@ -30,7 +29,6 @@ def precision(judged: JudgedRanking, *, cutoff: int, rel: float = 1.0) -> float:
     text="1 if the top k holds a relevant document, else 0",
     aliases=("success", "hit_rate"),
     peers={"trec_eval": "success", "ir_measures": "Success", "ranx": "hit_rate"},
-    native=True,
 )
 def success(judged: JudgedRanking, *, cutoff: int, rel: float = 1.0) -> float:
     """Success, or hit rate: whether the top k holds a relevant document."""

@@ -40,7 +40,6 @@ def _range(params: Mapping[str, Any]) -> Range:
     aliases=("rank_biased_precision",),
     peers={"trec_eval": "rbp", "ir_measures": "RBP", "ranx": "rbp"},
     suffix=parse_dialects,
-    native=True,
 )
 def rank_biased_precision(
     judged: JudgedRanking,
@@ -121,7 +120,6 @@ def parse_residual(tail: str) -> list[Mapping[str, Any]]:
     peers={"trec_eval": "rbp_resid"},
     suffix=parse_residual,
     better="lower",
-    native=True,
 )
 def rbp_residual(judged: JudgedRanking, *, p: Share = 0.9, complete_is_zero: bool = False) -> float:
     """Possible increase of RBP: the weight of unjudged documents and of ranks below the ranking.

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     text="|relevant in the top k| / |relevant|",
     aliases=("recall",),
     peers={"trec_eval": "recall", "ir_measures": "R", "ranx": "recall"},
-    native=True,
 )
 def recall(judged: JudgedRanking, *, cutoff: int, rel: float = 1.0) -> float:
     """Recall: the share of the relevant documents in the top k."""
@@ -32,6 +31,7 @@ def recall(judged: JudgedRanking, *, cutoff: int, rel: float = 1.0) -> float:
     text="1 if the top k holds every relevant document, else 0",
     aliases=("all_found", "recall_all", "evidence_completeness"),
     peers={"LongMemEval": "recall_all"},
+    native=False,
 )
 def all_found(judged: JudgedRanking, *, cutoff: int, rel: float = 1.0) -> float:
     """Evidence completeness: whether the top k holds all relevant documents.
@@ -47,7 +47,6 @@ def all_found(judged: JudgedRanking, *, cutoff: int, rel: float = 1.0) -> float:
     text="|relevant in the top k| / min(k, |relevant|)",
     aliases=("relative_P", "R_cap", "recall_cap", "capped_recall"),
     peers={"trec_eval": "relative_P", "BEIR": "R_cap"},
-    native=True,
 )
 def relative_precision(judged: JudgedRanking, *, cutoff: int, rel: float = 1.0) -> float:
     """Relative precision: precision divided by the best possible precision at rank k."""
@@ -60,7 +59,6 @@ def relative_precision(judged: JudgedRanking, *, cutoff: int, rel: float = 1.0) 
     text="2 P R / (P + R) with P = precision and R = recall in the top k",
     aliases=("f1", "f1_score"),
     peers={"ranx": "f1"},
-    native=True,
 )
 def f1(judged: JudgedRanking, *, cutoff: int, rel: float = 1.0) -> float:
     """Harmonic mean of P@k and R@k; `SetF` covers the whole ranking."""
@@ -77,7 +75,6 @@ def f1(judged: JudgedRanking, *, cutoff: int, rel: float = 1.0) -> float:
     text="|relevant in the top R| / R with R = |relevant|",
     aliases=("r-precision", "r_precision"),
     peers={"trec_eval": "Rprec", "ir_measures": "Rprec", "ranx": "r-precision"},
-    native=True,
 )
 def r_precision(judged: JudgedRanking, *, rel: float = 1.0) -> float:
     """R-precision: precision at the rank where precision equals recall."""
@@ -96,7 +93,6 @@ def parse_multiples(tail: str) -> list[Mapping[str, float]]:
     aliases=("Rprec_mult",),
     peers={"trec_eval": "Rprec_mult"},
     suffix=parse_multiples,
-    native=True,
 )
 def r_precision_multiple(judged: JudgedRanking, *, mult: Positive, rel: float = 1.0) -> float:
     """Precision at a multiple of the number of relevant documents, rounded up from 0.1."""

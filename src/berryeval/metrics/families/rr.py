@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     text="1 / rank of the first relevant document",
     aliases=("MRR", "recip_rank", "reciprocal_rank"),
     peers={"trec_eval": "recip_rank", "ir_measures": "RR", "ranx": "mrr"},
-    native=True,
 )
 def reciprocal_rank(judged: JudgedRanking, *, cutoff: int | None = None, rel: float = 1.0) -> float:
     """Reciprocal of the rank of the first relevant document; 0.0 without one."""

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     text="|relevant and retrieved| / |retrieved|",
     aliases=("set_P",),
     peers={"trec_eval": "set_P", "ir_measures": "SetP", "ranx": "precision"},
-    native=True,
 )
 def set_precision(judged: JudgedRanking, *, rel: float = 1.0, relative: bool = False) -> float:
     """Set precision: the share of relevant documents among the retrieved ones.
@@ -37,7 +36,6 @@ def set_precision(judged: JudgedRanking, *, rel: float = 1.0, relative: bool = F
     text="|relevant and retrieved| / min(|retrieved|, |relevant|)",
     aliases=("set_relative_P",),
     peers={"trec_eval": "set_relative_P", "ir_measures": "SetRelP"},
-    native=True,
 )
 def set_relative_precision(judged: JudgedRanking, *, rel: float = 1.0) -> float:
     """Set relative precision: set precision divided by the best possible for its size."""
@@ -50,7 +48,6 @@ def set_relative_precision(judged: JudgedRanking, *, rel: float = 1.0) -> float:
     text="|relevant and retrieved| / |relevant|",
     aliases=("set_recall",),
     peers={"trec_eval": "set_recall", "ir_measures": "SetR", "ranx": "recall"},
-    native=True,
 )
 def set_recall(judged: JudgedRanking, *, rel: float = 1.0) -> float:
     """Set recall: the share of the relevant documents that were retrieved."""
@@ -69,7 +66,6 @@ def parse_squared_beta(tail: str) -> list[Mapping[str, float]]:
     aliases=("set_F",),
     peers={"trec_eval": "set_F", "ir_measures": "SetF", "ranx": "f1"},
     suffix=parse_squared_beta,
-    native=True,
 )
 def set_f(judged: JudgedRanking, *, beta: Positive = 1.0, rel: float = 1.0) -> float:
     """F-measure of the retrieved set (van Rijsbergen, 1979): recall counts beta times as much.
@@ -91,7 +87,6 @@ def set_f(judged: JudgedRanking, *, beta: Positive = 1.0, rel: float = 1.0) -> f
     text="|relevant and retrieved|^2 / (|retrieved| |relevant|)",
     aliases=("set_map",),
     peers={"trec_eval": "set_map", "ir_measures": "SetAP"},
-    native=True,
 )
 def set_average_precision(judged: JudgedRanking, *, rel: float = 1.0) -> float:
     """Set average precision: set precision times set recall."""

@@ -6,16 +6,13 @@ Python by `evaluate_hits`. A character or token in two chunks counts once.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from berryeval.metrics.base import metric
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from berryeval.data import Shared, SpanRanking
     from berryeval.metrics.base import Count
-    from berryeval.metrics.ranges import Range
 
 
 @metric(
@@ -84,13 +81,9 @@ def precision_omega(ranking: SpanRanking, *, rel: float = 1.0) -> float:
     return _over_union(ranking.shared_by_chunks(rel))
 
 
-def _range_of_budget(params: Mapping[str, Any]) -> Range:
-    return 0.0, float(params["budget"])
-
-
 @metric(
     "TokensToHit",
-    within=_range_of_budget,
+    within=lambda params: (0.0, float(params["budget"])),
     text="tokens of the hits down to the first relevant one, at most the budget",
     aliases=("tokens_to_hit", "tokens_to_first_hit"),
     condensable=False,
