@@ -120,7 +120,7 @@ def test_the_metrics_page_is_up_to_date() -> None:
         capture_output=True, text=True, encoding="utf-8", check=True,
         env={**os.environ, "PYTHONIOENCODING": "utf-8"},
     )  # fmt: skip
-    assert page == done.stdout
+    assert page == done.stdout, "docs/metrics.md is out of date: run `make docs`"
 
 
 def test_the_providers_page_is_up_to_date() -> None:
@@ -130,7 +130,7 @@ def test_the_providers_page_is_up_to_date() -> None:
         capture_output=True, text=True, encoding="utf-8", check=True,
         env={**os.environ, "PYTHONIOENCODING": "utf-8"},
     )  # fmt: skip
-    assert page == done.stdout
+    assert page == done.stdout, "docs/providers.md is out of date: run `make docs`"
 
 
 @pytest.mark.parametrize(

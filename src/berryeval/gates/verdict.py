@@ -54,8 +54,12 @@ class Verdict(JsonRecord):
         status: "pass", "fail", or "inconclusive" if the data do not decide.
         rule: The rule in a few words, such as "nDCG@10 >= 0.5".
         sentence: What was found and what the rule requires.
+        benchmark: Name of the benchmark.
+        provider: Name of the provider.
         group: Group of queries, such as "category=factual"; empty for all queries.
         metric: Name of the metric; empty for rules about latency and errors.
+        value: The value found, or None.
+        limit: The limit of the rule.
         about: Kind of rule; empty if unknown.
         n: Number of queries judged, or None.
         interval: Confidence interval of the value, or of the change in a rule about a drop.
