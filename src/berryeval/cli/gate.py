@@ -57,7 +57,7 @@ def gate(
         fail_below: Lowest accepted value of a metric: --fail-below recall@10=0.80.
         max_drop: Largest accepted drop below the baseline: --max-drop nDCG@10=0.01.
         strict: Fail on inconclusive rules.
-        self_check: False alarm rate of the rules about drops on this data.
+        self_check: Estimate how often the drop rules raise a false alarm on this data.
         export: Formats to write, with verdicts: --export junit markdown (list exporters).
         output: Folder for --export; default: the run folder. - prints the file of one format, and
             the verdicts on stderr.

@@ -69,7 +69,7 @@ def inspect(
     Args:
         benchmark: A bundled benchmark, or a file or folder in a known format.
         query: Id of the query to show; default: the first one with a passage to find.
-        format: Benchmark format, if the files do not reveal it.
+        format: Benchmark format, if it cannot be detected.
         options: Options of the format (`berryeval list formats`): --options corpus=docs split=dev.
         json: JSON output.
     """

@@ -31,7 +31,7 @@ def report(
     Examples: berryeval report latest --format markdown, or berryeval report A B -o quality.html
 
     Args:
-        runs: Folders, files or names of runs, latest, or reports in JSON.
+        runs: Runs: folders, files, names or `latest`; or reports in JSON.
         format: Names of `berryeval list exporters`; default: the ending of --output, or html.
         output: File or folder; - for stdout. Default: html goes to the run folder, csv to
             BERRYEVAL_EVAL_DIR, other formats to stdout.

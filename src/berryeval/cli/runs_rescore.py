@@ -38,7 +38,7 @@ def rescore(
         metrics: Metrics to compute: -m nDCG@10 AP, -m nDCG@10,AP, or -m repeated.
         qrels: Judgments by hit id (TREC, JSON, ...), used instead of the benchmark's.
         benchmark: Current location of the benchmark, whose judgments may have changed.
-        per_query: A row per query as well.
+        per_query: Also print one row per query.
         save: Add the metrics to the run folder and the store; existing scores stay.
         store: Path or PostgreSQL URL of the store; default: .berryeval/results.db.
         json: JSON output, in full precision.

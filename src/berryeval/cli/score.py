@@ -50,7 +50,7 @@ def score(  # noqa: PLR0913 - the options of the command
         qrels: Judgments (TREC: query group document grade); - for stdin.
         run: Ranked documents (TREC: query Q0 document rank score tag); - for stdin.
         metrics: Metrics to compute: -m nDCG@10 AP, -m nDCG@10,AP, or -m repeated.
-        per_query: A row per query as well.
+        per_query: Also print one row per query.
         json: JSON output, in full precision.
         csv: CSV output, in full precision.
         trec_format: Output lines of trec_eval.

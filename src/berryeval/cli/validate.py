@@ -31,7 +31,7 @@ def validate(
 
     Args:
         benchmark: A bundled benchmark, or a file or folder in a known format.
-        format: Benchmark format, if the files do not reveal it.
+        format: Benchmark format, if it cannot be detected.
         options: Options of the format (`berryeval list formats`): --options corpus=docs split=dev.
         all: Every finding, not only the first five of each kind.
         json: JSON output, with every finding.

@@ -85,7 +85,7 @@ def as_hits(answer: Any) -> list[Hit]:
     answer = getattr(answer, "hits", answer)
     if isinstance(answer, Mapping):
         hits = as_hits(answer.items())
-        return sorted(hits, key=lambda hit: (hit.score, hit.id), reverse=True)  # THE order
+        return sorted(hits, key=lambda hit: (hit.score, hit.id), reverse=True)  # ranking order
     if isinstance(answer, str | bytes) or not isinstance(answer, Iterable):
         msg = f"expected a list of hits, found {type(answer).__name__} {answer!r:.80}"
         raise ProviderError(msg)

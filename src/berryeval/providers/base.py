@@ -80,7 +80,7 @@ def searchable_text(chunk: Chunk) -> str:
 def select_best(
     chunks: Sequence[Chunk], scores: npt.NDArray[np.floating[Any]], k: int, least: float
 ) -> list[Hit]:
-    """Return the hits with the `k` highest scores above `least`, in THE order of rankings."""
+    """Return the hits with the `k` highest scores above `least`, in ranking order."""
     candidates = np.flatnonzero(scores > least)
     if len(candidates) > k:  # keep all ties for the last place
         last = np.partition(scores[candidates], -k)[-k]
@@ -90,7 +90,7 @@ def select_best(
 
 
 def rank_hits(found: Sequence[Chunk], scores: list[float], k: int) -> list[Hit]:
-    """Return the `k` best chunks as hits, in THE order of rankings."""
+    """Return the `k` best chunks as hits, in ranking order (score, then id, both descending)."""
     order = RankingRule(depth=k).order([encode_id(chunk.id) for chunk in found], scores)
     return list_hits(found, [(place, scores[place]) for place in order])
 
@@ -104,7 +104,7 @@ def list_hits(chunks: Sequence[Chunk], ranking: Sequence[tuple[int, float]]) -> 
 
 
 def encode_id(name: str) -> bytes:
-    """Return an id as bytes, which compare in THE order of rankings."""
+    """Return an id as bytes, which compare as rankings do."""
     return name.encode(errors="surrogatepass")
 
 

@@ -38,7 +38,7 @@ def fetch_hits(
 
 
 # How the order of an answer contradicts its scores: in places ("mixed"), throughout ("reversed"),
-# or only among equal scores, which THE order sorts by id ("tied").
+# or only among equal scores, which rankings sort by id ("tied").
 Disorder: TypeAlias = Literal["", "mixed", "reversed", "tied"]
 _ROUNDING: Final = 1e-5  # relative to the largest score; float32 sums differ by this much
 

@@ -60,7 +60,7 @@ class RunFile(Provider):
         _ = self._loaded
 
     def search(self, query: Query, k: int) -> list[Hit]:
-        """Return the ranking of the query's id, in THE order of rankings."""
+        """Return the ranking of the query's id, in ranking order."""
         run, place_of = self._loaded
         place = place_of.get(encode_id(query.id))
         if place is None:

@@ -103,7 +103,7 @@ class SqliteDatabase:
         self._made_file = False
 
 
-# Ids are stored as bytes, which SQLite compares as THE order of rankings does.
+# Ids are stored as bytes, which SQLite compares as rankings do.
 _BY_TEXT: Final = """
     SELECT place, -bm25({name}_words) AS score
     FROM {name}_words JOIN {name} ON place = {name}_words.rowid
