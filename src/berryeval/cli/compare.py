@@ -74,7 +74,7 @@ def compare(  # noqa: PLR0913 - the options of the command
     Examples: berryeval compare latest --baseline bm25, or berryeval compare OLD NEW -m nDCG@10 AP
 
     Args:
-        runs: Runs: folders, run.json files, names or `latest`; RUN#PROVIDER selects one provider. With
+        runs: Folders, run.json files, names or `latest`; RUN#PROVIDER selects one provider. With
             --qrels: run files, as `berryeval score` reads them.
         baseline: Run or system that the others are compared with; default: the first. `all`
             compares every pair.

@@ -131,7 +131,7 @@ class Ranking(JsonRecord):
 def build_ranking(
     query_id: str, answer: Any, k: int, latency: float, attempts: int, batch: int = 1
 ) -> Ranking:
-    """Turn the answer of any provider into a ranking: each document once, at most k, in ranking order.
+    """Turn any answer into a ranking: each document once, at most k, in ranking order.
 
     Scores decide, and ids break ties as in trec_eval; `disorder` records an answer that contradicts
     this order. An answer without scores keeps its own order.
