@@ -63,8 +63,7 @@ def run_eval(  # noqa: PLR0913 - the options of the command
 
     Args:
         benchmarks: Bundled benchmarks, or files or folders in any format that can be loaded.
-        providers: Providers to compare: a name, or a name and a chunker, as bm25:fixed-400.
-            Commas may separate them.
+        providers: Providers to compare, with or without a chunker, separated by spaces or commas.
         metrics: Metrics to compute: --metrics nDCG@10 AP, --metrics nDCG@10,AP, or repeated.
         k: Number of hits per query; by default 20, or the largest cutoff of the metrics.
         limit: Number of queries to ask (the first N).
@@ -81,8 +80,7 @@ def run_eval(  # noqa: PLR0913 - the options of the command
         by: Property of queries to group by: category, difficulty, or a key of their metadata.
         where_it_fails: Show the worst queries of every provider (3, or the given number).
         fail_below: Exit with 1 if a provider is below: --fail-below recall@10=0.80.
-        baseline: Baseline to measure drops against: a file of `berryeval baseline set`, or a run.
-            Without a rule about drops, any significant drop of a metric fails.
+        baseline: Baseline file or run; without a rule about drops, any significant drop fails.
         max_drop: Exit with 1 if a metric dropped significantly: --max-drop nDCG@10=0.01.
         strict: Exit with 1 if a rule is inconclusive.
         export: Formats of reports to write (csv html): --export csv markdown junit, --export none.
@@ -145,7 +143,6 @@ def run_eval(  # noqa: PLR0913 - the options of the command
 
 
 def _report_exports(done: Evaluation) -> None:
-    """Print the workflow commands of exports, and log those that failed."""
     for one in done.exported:
         if one.text:
             print(one.text, end="", file=sys.stderr)  # a GitHub runner reads stderr, too
@@ -155,7 +152,6 @@ def _report_exports(done: Evaluation) -> None:
 
 
 def _suggest_resuming(done: Evaluation) -> None:
-    """Log the commands that ask the rest of the queries, and the failed ones again."""
     path = done.folder.path
     if done.failures:
         # Errors count against the budget: without asking them again it may be used up.

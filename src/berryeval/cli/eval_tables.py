@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from rich.measure import Measurement
 from rich.table import Table
@@ -84,15 +84,12 @@ def print_legend(screen: Console, tables: Sequence[Scores | None], metrics: Sequ
 
 
 def _build_speed_table(providers: Sequence[ProviderRecord]) -> Table:
-    """Build a table of latencies, costs and outcomes."""
     scores = {one.name: one.scores for one in providers}
     whole = build_scores_table(scores, (), providers, percentiles=_SPEED, with_costs=True)
     table = _start_table()
     for column in whole.columns[1:]:
-        if column.numeric:
-            table.add_column(column.title, justify="right")
-        else:
-            table.add_column(column.title, overflow="fold")
+        how: dict[str, Any] = {"justify": "right"} if column.numeric else {"overflow": "fold"}
+        table.add_column(column.title, **how)
     for row in whole.rows:
         table.add_row(*(cell.text for cell in row))
     return table
@@ -124,7 +121,6 @@ def _build_table(
 
 
 def _format_score(cell: Cell, *, stacked: bool) -> Text:
-    """Format a value with its mark, and its interval behind or below it."""
     if cell.value is None:
         return Text(cell.text)
     text = Text(f"{cell.text}{BEST if cell.bold else ' '}", style="bold" if cell.bold else "")
@@ -209,7 +205,7 @@ def print_view(view: View, *, quiet: bool) -> None:
         print_verdicts(screen, done.verdicts, "" if quiet else done.note)
         screen.print()
     if not quiet:
-        if view.plan.thresholds != done.first_plan.thresholds:
+        if view.done.plan.thresholds != done.first_plan.thresholds:
             text = "judged by other thresholds than those of the first run, kept in manifest.json"
             print_indented(screen, f"note: {text}", 0, style="yellow")
         _print_places(screen, view)
@@ -217,7 +213,7 @@ def print_view(view: View, *, quiet: bool) -> None:
 
 def _print_benchmark(screen: Console, view: View, result: BenchmarkResult, *, quiet: bool) -> None:
     part = result.record
-    metrics = [str(metric) for metric in parse_metrics(view.plan.scored)]
+    metrics = [str(metric) for metric in parse_metrics(view.done.plan.scored)]
     queries = pluralize(len(part.queries), "query", "queries")
     about = f"{queries}, {part.k} hits each{strategy_note(part.providers)}"
     screen.print(f"{part.name}: {about}", style="bold")
@@ -242,7 +238,7 @@ def strategy_note(providers: Sequence[ProviderRecord]) -> str:
 def _print_legend(screen: Console, view: View, result: BenchmarkResult, metrics: list[str]) -> None:
     part = result.record
     print_legend(screen, [one.scores for one in part.providers], metrics)
-    for note in explain_times(view.plan, part):
+    for note in explain_times(view.done.plan, part):
         print_indented(screen, note, 0, style="dim")
     for remark in limit_remarks(result.benchmark.remarks):
         print_indented(screen, f"note: {remark}", 0, style="yellow")
@@ -251,7 +247,7 @@ def _print_legend(screen: Console, view: View, result: BenchmarkResult, metrics:
         text = f"note: {', '.join(deeper)} would use more than the {part.k} hits"
         print_indented(screen, text, 0, style="yellow")
     least = part.thresholds
-    if least and not view.plan.thresholds:
+    if least and not view.done.plan.thresholds:
         shown = ", ".join(
             f"{metric} {value:g}"
             for (name, value), metric in zip(least.items(), parse_metrics(list(least)), strict=True)

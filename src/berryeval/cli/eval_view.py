@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from berryeval.runs import BenchmarkRecord, ProviderRecord
-    from berryeval.scoring import Scores
     from berryeval.workflows import BenchmarkResult, Evaluation, Plan, WorstQuery
 
 
@@ -23,24 +22,12 @@ _REMARKS: Final = 3  # remarks of a loader that are shown
 
 @dataclass(frozen=True)
 class View:
-    """An evaluation and the options of its display.
-
-    Attributes:
-        done: The evaluation.
-        by: Property of queries to group by.
-        worst: Number of worst queries of each provider to show.
-        strict: Whether an inconclusive rule fails.
-    """
+    """An evaluation and the options of its display."""
 
     done: Evaluation
     by: str | None = None
     worst: int = 0
     strict: bool = False
-
-    @property
-    def plan(self) -> Plan:
-        """The plan of the run."""
-        return self.done.plan
 
     def group(self, part: BenchmarkRecord) -> dict[str, str]:
         """Return the group of every query."""
@@ -95,16 +82,12 @@ class View:
             "scores": one.scores.summary() if one.scores else None,
         }
         if self.by is not None:
-            data["groups"] = _summarize_groups(one.scores, groups)
+            parts = one.scores.by(groups) if one.scores else {}
+            summaries = {name: group.summary() for name, group in parts.items()}
+            data["groups"] = summaries if one.scores else None
         if self.worst:
             data["where_it_fails"] = [query.to_dict() for query in self.find_worst(part, one)]
         return data
-
-
-def _summarize_groups(scores: Scores | None, groups: dict[str, str]) -> dict[str, Any] | None:
-    if scores is None:
-        return None
-    return {name: part.summary() for name, part in scores.by(groups).items()}
 
 
 def explain_times(plan: Plan, part: BenchmarkRecord) -> Iterator[str]:

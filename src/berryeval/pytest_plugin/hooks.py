@@ -27,9 +27,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("berryeval", "retrieval quality")
     group.addoption("--eval", action="store_true", help="run quality tests too (marker eval)")
     group.addoption(
-        "--eval-strict",
-        action="store_true",
-        help="fail quality tests if a rule is inconclusive",
+        "--eval-strict", action="store_true", help="fail quality tests if a rule is inconclusive"
     )
 
 
@@ -111,7 +109,6 @@ def _selects_marker(expression: str) -> bool:
 
 
 def _cut_traceback(error: Exception) -> None:
-    """Cut a traceback before the first frame of berryeval."""
     place = error.__traceback__
     while place is not None and place.tb_next is not None:
         name = str(place.tb_next.tb_frame.f_globals.get("__name__", ""))

@@ -129,10 +129,7 @@ WORST: Final = 3
 class Evaluation:
     """Runs benchmarks and fails the test if a result breaks a rule.
 
-    Args:
-        runs: Earlier runs of this process by their arguments.
-        properties: Properties of the test; verdicts are appended.
-        strict: Whether an inconclusive rule fails.
+    Equal arguments share a run of this process; verdicts become properties of the test.
     """
 
     def __init__(
@@ -199,7 +196,6 @@ def _as_list(given: object) -> list[object]:
 
 
 def _describe_failure(judged: JudgedRun, worst: int, *, strict: bool) -> str:
-    """Describe the broken rules and the worst queries of the providers that broke them."""
     broken = judged.find_failing(strict=strict)
     lines = [f"retrieval quality: {pluralize(len(broken), 'rule')} not satisfied"]
     lines += [f"  {one.status.upper()} {format_verdict(one)}" for one in broken]

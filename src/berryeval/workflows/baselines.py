@@ -7,14 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from berryeval.errors import ConfigurationError, DataError
-from berryeval.gates import (
-    Baseline,
-    Rule,
-    Verdict,
-    missing_sentence,
-    missing_verdict,
-    new_sentence,
-)
+from berryeval.gates import Baseline, Rule, Verdict, missing_sentence, missing_verdict, new_sentence
 from berryeval.metrics import direction_of, parse_metrics
 from berryeval.runner import count_failed
 from berryeval.runs import standard_metrics
@@ -27,7 +20,7 @@ if TYPE_CHECKING:
     from berryeval._internal.files import PathLike
     from berryeval.benchmarks import Benchmark
     from berryeval.gates import BaselinePart, Gate, Status
-    from berryeval.runs import ProviderRecord, RunRecord
+    from berryeval.runs import RunRecord
     from berryeval.workflows.plan import Plan
 
 
@@ -69,13 +62,7 @@ def _load_baseline(text: str) -> tuple[Baseline, bool]:
 
 @dataclass(frozen=True)
 class NewBaseline:
-    """A baseline built from a run.
-
-    Attributes:
-        baseline: The baseline.
-        left_out: Providers without scores, as "PROVIDER on BENCHMARK".
-        failed: For each provider with failed queries: benchmark, provider, failed, queries.
-    """
+    """A baseline of a run, its providers without scores, and counts of failed queries."""
 
     baseline: Baseline
     left_out: list[str]
@@ -142,7 +129,11 @@ def forbid_drops(gate: Gate, metrics: Metrics, baseline: Baseline) -> Gate:
 def metrics_of_run(run: RunRecord) -> Metrics:
     """Return the metrics of every provider of a run."""
     return {
-        (part.name, one.name): _metrics_of(one) for part in run.benchmarks for one in part.providers
+        (part.name, one.name): None
+        if one.scores is None
+        else {*one.scores.metrics, *(one.standard.metrics if one.standard else ())}
+        for part in run.benchmarks
+        for one in part.providers
     }
 
 
@@ -150,13 +141,6 @@ def metrics_of_plan(plan: Plan, benchmarks: Sequence[Benchmark]) -> Metrics:
     """Return the metrics that a run of the plan will have."""
     names = {str(one) for one in parse_metrics([*plan.scored, *standard_metrics(plan.depth)])}
     return {(one.name, label): names for one in benchmarks for label in plan.labels}
-
-
-def _metrics_of(provider: ProviderRecord) -> Collection[str] | None:
-    if provider.scores is None:
-        return None
-    tables = (provider.scores, provider.standard)
-    return {name for table in tables if table is not None for name in table.metrics}
 
 
 def drop_rules(metrics: Metrics, kept: Baseline, run: str = "the run") -> list[Rule]:
@@ -175,10 +159,7 @@ def drop_rules(metrics: Metrics, kept: Baseline, run: str = "the run") -> list[R
 
 
 def _rules_for(part: BaselinePart) -> list[Rule]:
-    """Return the rules that no metric drops, for metrics with a better and a worse direction.
-
-    Not validated: a custom metric may be unknown here.
-    """
+    """Return rules against drops, not validated: a custom metric may be unknown here."""
     return [
         Rule.model_construct(
             metric=name, max_drop=0.0, benchmarks=[part.benchmark], providers=[part.provider]
@@ -209,19 +190,14 @@ def judge_unshared(run: RunRecord, kept: Baseline) -> list[Verdict]:
         for old in kept.parts
         if (old.benchmark, old.provider) not in metrics
     ]
-    new = [
-        _judge_new(part.name, one)
-        for part in run.benchmarks
-        for one in part.providers
-        if not kept.holds(part.name, one.name)
-    ]
-    return [*missing, *gone, *new]
-
-
-def _judge_new(benchmark: str, one: ProviderRecord) -> Verdict:
-    """Return the verdict for a provider that the baseline lacks; a failed one fails."""
-    status: Status = "inconclusive"
-    words = new_sentence(one.name, benchmark)
-    if one.scores is None:
-        status, words = "fail", f"{one.name} on {benchmark} has no scores: {one.failure}"
-    return Verdict(status, _NO_WORSE, words, benchmark=benchmark, provider=one.name)
+    found = [*missing, *gone]
+    for part in run.benchmarks:
+        for one in part.providers:
+            status: Status = "inconclusive"
+            words = new_sentence(one.name, part.name)
+            if one.scores is None:
+                status, words = "fail", f"{one.name} on {part.name} has no scores: {one.failure}"
+            if not kept.holds(part.name, one.name):
+                about = Verdict(status, _NO_WORSE, words, benchmark=part.name, provider=one.name)
+                found.append(about)
+    return found

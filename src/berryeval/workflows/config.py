@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from pydantic import BaseModel, ValidationError
 
-    from berryeval.workflows.plan import BenchmarkSpec, Plan, ProviderSpec
+    from berryeval.workflows.plan import Plan
 
 
 CONFIG_NAME: Final = "berryeval.yaml"
@@ -186,7 +186,6 @@ def _format_value(value: Any, path: KeyPath) -> str:
 
 
 def _fields_at(model: type[BaseModel], path: KeyPath) -> list[str]:
-    """Return the keys allowed at a place of the configuration."""
     from typing import get_args
 
     from pydantic import BaseModel
@@ -214,33 +213,26 @@ def check_parts(plan: Plan, places: Places) -> None:
 
     Parts that come from no file are skipped: the run checks them again, without a line.
     """
-    for number, source in enumerate(plan.benchmarks):
-        if places.where(("benchmarks", number)):
-            _check_benchmark(source, ("benchmarks", number), places)
-    for number, spec in enumerate(plan.providers):
-        if places.where(("providers", number)):
-            _check_provider_spec(spec, ("providers", number), places)
-
-
-def _check_benchmark(source: str | BenchmarkSpec, path: KeyPath, places: Places) -> None:
     from berryeval.benchmarks import check_source
+    from berryeval.chunkers import parse_chunker
 
-    if isinstance(source, str):
-        with _locate_errors(places, path, None):
-            check_source(source, None, {})
-        return
-    with _locate_errors(places, path, {"format": source.format, "options": source.options}):
-        check_source(source.source, source.format or None, source.options)
-
-
-def _check_provider_spec(spec: ProviderSpec, path: KeyPath, places: Places) -> None:
-    part = _ProviderPart(spec.type, spec.options, path, {"options": spec.options})
-    _check_provider(part, f"provider {spec.label!r}", places)
-    if spec.chunker:
-        from berryeval.chunkers import parse_chunker
-
-        with _locate_errors(places, (*path, "chunker"), None):
-            parse_chunker(spec.chunker)
+    path: KeyPath
+    for number, source in enumerate(plan.benchmarks):
+        if not places.where(path := ("benchmarks", number)):
+            continue
+        if isinstance(source, str):
+            with _locate_errors(places, path, None):
+                check_source(source, None, {})
+        else:
+            with _locate_errors(places, path, source.model_dump(exclude={"source"})):
+                check_source(source.source, source.format or None, source.options)
+    for number, spec in enumerate(plan.providers):
+        if places.where(path := ("providers", number)):
+            part = _ProviderPart(spec.type, spec.options, path, {"options": spec.options})
+            _check_provider(part, f"provider {spec.label!r}", places)
+            if spec.chunker:
+                with _locate_errors(places, (*path, "chunker"), None):
+                    parse_chunker(spec.chunker)
 
 
 @contextmanager
@@ -274,14 +266,7 @@ def _find_named(message: str, value: Any, path: KeyPath) -> Iterator[KeyPath]:
 
 @dataclass(frozen=True)
 class _ProviderPart:
-    """A provider of a file, or one of those that it fuses.
-
-    Attributes:
-        type: Name of the provider.
-        options: Options as written in the file.
-        path: Place in the file.
-        inside: Values at that place, searched for the cause of an error.
-    """
+    """A provider at a path of the file, or one that it fuses, and the values to search."""
 
     type: str
     options: Mapping[str, Any]
@@ -331,7 +316,6 @@ class _ProviderPart:
 
 
 def _check_provider(part: _ProviderPart, owner: str, places: Places) -> None:
-    """Reject an unknown provider and options that it does not take."""
     from berryeval.providers import PROVIDERS
 
     with _locate_errors(places, part.path, part.inside):
@@ -350,10 +334,7 @@ def _check_provider(part: _ProviderPart, owner: str, places: Places) -> None:
 
 
 def _check_options(part: _ProviderPart, given: dict[str, Any]) -> None:
-    """Build a bundled provider; compare options with the signature of any other.
-
-    A class of a third party may connect to a server when it is built.
-    """
+    """Build a provider of ours; check only the signature of others, which may open connections."""
     from berryeval.providers import PROVIDERS, build_provider, is_search_function
 
     kind = PROVIDERS.get(part.type)
@@ -372,7 +353,6 @@ def _check_options(part: _ProviderPart, given: dict[str, Any]) -> None:
 
 
 def _check_embedder(kind: Any, given: Mapping[str, Any]) -> None:
-    """Reject an unknown embedder and options that it does not take."""
     from berryeval.providers import EMBEDDERS
 
     fields = {one.name: one.default for one in dataclasses.fields(kind)} if _is_plain(kind) else {}

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from berryeval._internal.numbers import format_value_beside
 from berryeval._internal.text import format_resume_command
 from berryeval.benchmarks import Benchmark
 from berryeval.errors import NotWrittenError, RunFailedError
@@ -33,7 +34,7 @@ from berryeval.workflows.selection import (
     suggested_chunker,
 )
 from berryeval.workflows.settings import overlay
-from berryeval.workflows.verdicts import check_gate, drop_note, has_passed, judge_record, log_missed
+from berryeval.workflows.verdicts import check_gate, drop_note, has_passed, judge_record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -57,15 +58,7 @@ Provider: TypeAlias = "str | Mapping[str, Any] | Callable[..., Any] | object"
 class Evaluation:
     """The outcome of `evaluate`.
 
-    Attributes:
-        plan: Plan of the run.
-        folder: Folder of the run.
-        results: Result of each benchmark.
-        record: Record of the whole run.
-        verdicts: Verdicts of the gate and thresholds.
-        remembered: Entry of the run in the store.
-        exported: Reports that were written.
-        was_complete: Whether the folder had an answer to every query before.
+    `was_complete` tells whether the folder had an answer to every query before.
     """
 
     plan: Plan
@@ -111,11 +104,7 @@ class Evaluation:
         return has_passed(self.verdicts, strict=strict)
 
     def count_failed(self, *, tolerant: bool = False) -> int:
-        """Count the queries that ended in an error or a timeout.
-
-        Args:
-            tolerant: Leave out providers for which a rule of the gate allows errors.
-        """
+        """Count failed queries; if tolerant, except those that a rule of the gate allows."""
         allowed = within_budget(self.verdicts) if tolerant else ()
         return sum(
             one.outcomes.get(outcome, 0)
@@ -126,7 +115,13 @@ class Evaluation:
 
     def log_missed(self) -> None:
         """Log the metrics below their thresholds."""
-        log_missed(self.verdicts)
+        for one in self.verdicts:
+            if one.status == "fail" and one.value is not None and ">=" in one.rule:
+                log.error(
+                    "Quality threshold not met: %s=%s < %g (%s on %s)",
+                    one.metric, format_value_beside(one.value, one.limit or 0.0), one.limit,
+                    one.provider, one.benchmark,
+                )  # fmt: skip
 
 
 def evaluate(
@@ -142,17 +137,9 @@ def evaluate(
 ) -> Evaluation:
     """Run a plan: ask every provider, score the answers, save the run, and judge it.
 
-    Queries that the folder has an answer to are not asked again.
-
-    Args:
-        plan: Plan of the run.
-        folder: Folder of the run.
-        listener: Observer of the progress.
-        benchmarks: Benchmarks of the plan, if they are loaded already.
-        retry_errors: Ask failed queries again.
-        group_by: Property of queries that the caller will group by; checked before the run.
-        store: Path or URL of the store; None keeps the run out of any store.
-        export: Formats of reports to write.
+    Queries that the folder has an answer to are not asked again. `benchmarks` are those of the plan
+    if they are loaded already; `group_by` is checked before the run; without a `store` the run is
+    added to none.
     """
     loaded = list(benchmarks) or load_benchmarks(plan)
     if group_by is not None:
@@ -166,14 +153,7 @@ def evaluate(
     with secrets.mask_errors(), _explain_interrupt(folder):
         runner.check(loaded)
         with _open_folder(folder, plan, loaded) as first_plan:
-            results = []
-            for benchmark in loaded:
-                job = _BenchmarkJob(plan, benchmark)
-                for spec in plan.providers:
-                    task = job.chunk(spec)
-                    failure = runner.ask(task)
-                    job.add(runner.score(task, failure))
-                results.append(job.finish())
+            results = [_run_benchmark(runner, plan, benchmark) for benchmark in loaded]
             parts = [result.record for result in results]
             record = folder.build_record(first_plan, parts, runner.versions(parts))
             folder.write_record(record)
@@ -193,10 +173,7 @@ def evaluate(
 
 @contextmanager
 def _open_folder(folder: RunFolder, plan: Plan, benchmarks: Sequence[Benchmark]) -> Iterator[Plan]:
-    """Lock the folder, check that it belongs to the plan, and write the manifest.
-
-    Yields the plan with the thresholds that the run was started with.
-    """
+    """Lock and check the folder, write the manifest, and yield the plan as first started."""
     chunkers = {benchmark.name: suggested_chunker(benchmark) for benchmark in benchmarks}
     hashes = {benchmark.name: benchmark.content_hash for benchmark in benchmarks}
     with folder.locked():
@@ -207,22 +184,17 @@ def _open_folder(folder: RunFolder, plan: Plan, benchmarks: Sequence[Benchmark])
         try:
             yield first_plan
         except NotWrittenError as error:  # a full disk fails the run; it is no usage error
+            advice = "nothing is kept, because the run had a temporary folder; give one with room "
+            advice += "(folder=)"
             if folder.kept:
-                advice = (
-                    f"the answers so far are kept, to resume: {format_resume_command(folder.path)}"
-                )
-            else:
-                advice = (
-                    "nothing is kept, because the run had a temporary folder; give one with room "
-                    "(folder=)"
-                )
+                resume = format_resume_command(folder.path)
+                advice = f"the answers so far are kept, to resume: {resume}"
             msg = f"{error}; {advice}"
             raise RunFailedError(msg) from None
 
 
 @contextmanager
 def _explain_interrupt(folder: RunFolder) -> Iterator[None]:
-    """Add the command that resumes the run to an interrupt."""
     try:
         yield
     except KeyboardInterrupt:
@@ -232,45 +204,30 @@ def _explain_interrupt(folder: RunFolder) -> Iterator[None]:
         raise KeyboardInterrupt(msg) from None
 
 
-class _BenchmarkJob:
-    """One benchmark of a run: its queries, its chunks, and the results so far."""
-
-    def __init__(self, plan: Plan, benchmark: Benchmark) -> None:
-        self._plan = plan
-        self._benchmark = benchmark
-        self._queries = select_queries(benchmark, plan)
-        self._chunks: dict[str, list[Chunk]] = {}
-        self._passages = Passages()
-        self._results: list[ProviderResult] = []
-        log.info("Starting quality evaluation with %d queries", len(self._queries))
-
-    def chunk(self, spec: ProviderSpec) -> ProviderTask:
-        """Chunk the documents for a provider; providers with the same chunker share them."""
-        chunker = chunker_for(self._benchmark, spec)
-        if chunker not in self._chunks:
-            self._chunks[chunker] = chunk_documents(self._benchmark, chunker)
-        chunks = self._chunks[chunker]
-        return ProviderTask(self._benchmark, self._queries, spec, chunker, chunks, self._passages)
-
-    def add(self, result: ProviderResult) -> None:
-        """Add the result of a provider."""
-        self._results.append(result)
-
-    def finish(self) -> BenchmarkResult:
-        """Return the result of the benchmark."""
-        benchmark, plan = self._benchmark, self._plan
-        deeper = describe_depth(plan.depth, plan.scored)
-        record = BenchmarkRecord(
-            benchmark.name,
-            benchmark.content_hash,
-            plan.depth,
-            self._queries,
-            tuple(one.record for one in self._results),
-            tuple(self._passages),
-            benchmark.thresholds,
-            tuple(filter(None, (*map(str, benchmark.remarks), deeper))),
-        )
-        return BenchmarkResult(benchmark, self._queries, tuple(self._results), record)
+def _run_benchmark(runner: ProviderRunner, plan: Plan, benchmark: Benchmark) -> BenchmarkResult:
+    queries, passages = select_queries(benchmark, plan), Passages()
+    chunks: dict[str, list[Chunk]] = {}  # by chunker: providers with the same one share them
+    results = []
+    log.info("Starting quality evaluation with %d queries", len(queries))
+    for spec in plan.providers:
+        chunker = chunker_for(benchmark, spec)
+        if chunker not in chunks:
+            chunks[chunker] = chunk_documents(benchmark, chunker)
+        task = ProviderTask(benchmark, queries, spec, chunker, chunks[chunker], passages)
+        failure = runner.ask(task)
+        results.append(runner.score(task, failure))
+    deeper = describe_depth(plan.depth, plan.scored)
+    record = BenchmarkRecord(
+        benchmark.name,
+        benchmark.content_hash,
+        plan.depth,
+        queries,
+        tuple(one.record for one in results),
+        tuple(passages),
+        benchmark.thresholds,
+        tuple(filter(None, (*map(str, benchmark.remarks), deeper))),
+    )
+    return BenchmarkResult(benchmark, queries, tuple(results), record)
 
 
 def _export(

@@ -25,17 +25,7 @@ _BEGINNING: Final = 1 << 16  # bytes
 
 @dataclass(frozen=True)
 class FileScores:
-    """The scores of a run file.
-
-    Attributes:
-        scores: Values by metric and query.
-        profile: Name of the conventions that were followed.
-        coverage: Queries by outcome, and numbers of documents.
-        statistics: Aggregate, deviation and interval of each metric.
-        judged: Mean fraction of the top 10 that has a judgment.
-        groups: Scores by group of queries; None if no groups were asked for.
-        audit: Findings of the audit; None if none was asked for.
-    """
+    """The scores of a run file; `judged` is the mean fraction of the top 10 that has a judgment."""
 
     scores: Scores
     profile: str
@@ -56,11 +46,11 @@ def score_files(
     audit: bool = False,
     by: str | None = None,
 ) -> FileScores:
-    """Score a run file against a judgment file.
+    """Score a run file against a judgment file; - reads one of them from stdin.
 
     Args:
-        qrels: Judgment file; - for stdin.
-        run: Run file; - for stdin.
+        qrels: Judgment file.
+        run: Run file.
         metrics: Names of metrics; one text may hold several, separated by commas.
         profile: Name of the conventions to follow.
         lenient: Skip faulty lines and repeated documents, and count them.
@@ -68,6 +58,7 @@ def score_files(
         by: JSON file that maps query ids to labels.
     """
     from berryeval.metrics import distinct_names, request_metrics, split_names
+    from berryeval.scoring import audit as audit_files
 
     _check_arguments(qrels, run, metrics, audit=audit)
     labels = None if by is None else _read_labels(by)
@@ -100,7 +91,7 @@ def score_files(
         statistics,
         judged.mean,
         None if labels is None else wanted.by(labels),
-        _audit(qrels, run, names, profile) if audit else None,
+        audit_files(qrels, run, names, profile=profile) if audit else None,
     )
 
 
@@ -116,14 +107,7 @@ def _check_arguments(qrels: str, run: str, metrics: Sequence[str], *, audit: boo
         raise ConfigurationError(problem)
 
 
-def _audit(qrels: str, run: str, names: Sequence[str], profile: str) -> AuditReport:
-    from berryeval.scoring import audit
-
-    return audit(qrels, run, names, profile=profile)
-
-
 def _is_readable(qrels: str, run: str) -> bool:
-    """Return whether both files have valid lines."""
     try:
         as_run(run, lenient=True)
         as_qrels(qrels, lenient=True)
@@ -133,7 +117,6 @@ def _is_readable(qrels: str, run: str) -> bool:
 
 
 def _reject_swapped(qrels: str, run: str) -> None:
-    """Reject a run in place of the judgments and judgments in place of the run."""
     if STDIN in {qrels, run}:
         return
     if _count_columns(run) == _QRELS_COLUMNS and _count_columns(qrels) >= _RUN_COLUMNS:

@@ -158,13 +158,8 @@ def import_runs(
 ) -> list[Imported]:
     """Import run folders, everything below a folder, or exported files into the store.
 
-    A file with a problem does not stop the others.
-
-    Args:
-        paths: Folders or files; `.berryeval/runs` if empty.
-        store: Store, if not the default.
-        replace: Replace the content of a run that the store has with other content.
-        notify: Called after each import.
+    Without paths, `.berryeval/runs` is imported. A file with a problem does not stop the others;
+    `replace` replaces the content of a run that differs; `notify` is called after each import.
     """
     files, done = _find_records(list(paths) or [str(RUNS)])
     if not files:
@@ -211,7 +206,6 @@ def _find_records(paths: Iterable[str]) -> tuple[list[Path], list[Imported]]:
 
 
 def _find_below(folder: Path) -> Iterator[Path]:
-    """Yield the records of run folders below a folder, and exported records."""
     for place, folders, names in os.walk(folder):
         folders.sort()
         if "run.json" in names or "manifest.json" in names:
@@ -262,16 +256,13 @@ def export_runs(
             msg = f"{folder}: expected a folder, found a file"
             raise ConfigurationError(msg)
         for name in opened.names(filters):
-            path = folder / f"{_file_name(name)}.json"
+            safe = make_file_name(name)
+            if safe != name:  # unique among similar names
+                safe = f"{safe}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
+            path = folder / f"{safe}.json"
             write_text_file(path, opened.get(name).dumps())
             done.append((name, path))
     return done
-
-
-def _file_name(name: str) -> str:
-    """Return the name of a run as a file name that is unique among similar names."""
-    safe = make_file_name(name)
-    return safe if safe == name else f"{safe}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
 
 
 class Pruned(NamedTuple):
@@ -290,14 +281,9 @@ def prune_runs(
     older_than: timedelta | None = None,
     confirm: Callable[[str, list[str]], bool],
 ) -> Pruned:
-    """Delete old runs from the store; run folders stay.
+    """Delete old runs from the store, unless `confirm` returns False; run folders stay.
 
-    Args:
-        filters: Runs to consider.
-        store: Store, if not the default.
-        keep: Number of newest runs to keep.
-        older_than: Least age of a run to delete; with `keep`, both must hold.
-        confirm: Called with the store and the names; False deletes nothing.
+    The `keep` newest runs and those that are not `older_than` an age are kept.
     """
     with open_history(store) as opened:
         names = _select_old(opened, filters, keep, older_than)

@@ -42,7 +42,6 @@ Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 
 
 def _check_limits(limits: dict[str, float]) -> dict[str, float]:
-    """Reject limits of which no rule can be built."""
     try:
         limit_rules(limits)
     except BerryEvalError as error:
@@ -271,7 +270,6 @@ def config_schema() -> dict[str, Any]:
 
 
 def _remove_noise(node: Any) -> Any:
-    """Remove generated titles and `additionalProperties: true`."""
     if isinstance(node, list):
         return [_remove_noise(one) for one in node]
     if not isinstance(node, dict):

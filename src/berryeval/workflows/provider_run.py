@@ -97,12 +97,7 @@ class ProviderTask:
 
 
 class ProviderRunner:
-    """Asks and scores the providers of one run.
-
-    Attributes:
-        total: Number of queries of all providers so far.
-        left: Number of those that no journal had an answer to.
-    """
+    """Asks and scores the providers of one run; `left` of `total` queries had no answer before."""
 
     def __init__(
         self,
@@ -139,7 +134,6 @@ class ProviderRunner:
                     raise ConfigurationError(msg)
 
     def _build_provider(self, spec: ProviderSpec) -> Provider:
-        """Build a provider with its secrets filled in."""
         options = self._secrets.fill_in(spec.options)
         try:
             return build_provider(spec.type, options)
@@ -178,8 +172,16 @@ class ProviderRunner:
             left, before = _find_unasked(queries, journal.done, retry_errors=self._retry_errors)
             self.total += len(queries)
             self.left += len(left)
-            _log_reused(spec.label, benchmark.name, before.done, len(queries), self._folder.created)
-            _log_damaged(spec.label, benchmark.name, journal.damaged if left else 0)
+            if before.done:
+                text = "%s on %s: %d of %d answers are from the journal of the run of %s"
+                counts = (before.done, len(queries))
+                log.log(NOTE, text, spec.label, benchmark.name, *counts, self._folder.created)
+            if left and journal.damaged:
+                lines = pluralize(journal.damaged, "damaged line")
+                text = (
+                    "%s on %s: skipped %s of the journal; a query with no other line is asked again"
+                )
+                log.warning(text, spec.label, benchmark.name, lines)
             self._listener.start(benchmark.name, spec.label, len(queries), before.done)
             if not left:
                 return
@@ -248,13 +250,7 @@ class ProviderRunner:
 def _find_unasked(
     queries: Sequence[Query], outcomes: Mapping[str, str], *, retry_errors: bool
 ) -> tuple[list[Query], Progress]:
-    """Return the queries to ask, and the progress of the run without them.
-
-    Args:
-        queries: All queries of the run.
-        outcomes: Outcomes of queries that were asked before.
-        retry_errors: Ask failed queries again and drop their outcomes.
-    """
+    """Return the queries to ask, and the progress of the run without them."""
     again = FAILED if retry_errors else ()
     kept = {query: outcome for query, outcome in outcomes.items() if outcome not in again}
     left = [query for query in queries if query.id not in kept]
@@ -277,37 +273,17 @@ def _check_budget(before: Progress, total: int, policy: Policy) -> None:
 
 
 def _log_quality(scores: Scores, strategies: Mapping[str, str]) -> None:
-    """Log the standard metrics and the queries without a relevant hit.
-
-    Args:
-        scores: Scores with at least the standard metrics.
-        strategies: Relevance strategy of each answered query. With the token fallback the relevant
-            documents are unknown, so "no relevant documents" says nothing about the query.
-    """
+    """Log the standard metrics and the queries without a relevant hit."""
     means = ", ".join(
         f"{shown}={numbers.format_metric(scores.mean[name])}" for name, shown in _QUALITY.items()
     )
     log.info("Quality metrics: %s", means)
     first = scores.per_query("RR")
     for query, outcome in zip(scores.queries, scores.outcomes, strict=True):
+        # With the token fallback, the relevant documents are unknown.
         known = outcome != "no relevant documents" or strategies.get(query) == "token-fallback"
         if query in strategies and first[query] == 0 and known:
             log.warning("Query %s returned no relevant results", query)
-
-
-def _log_reused(provider: str, benchmark: str, reused: int, total: int, since: str) -> None:
-    """Log how many answers come from the journal, and from when."""
-    if reused:
-        text = "%s on %s: %d of %d answers are from the journal of the run of %s"
-        log.log(NOTE, text, provider, benchmark, reused, total, since)
-
-
-def _log_damaged(provider: str, benchmark: str, damaged: int) -> None:
-    """Log how many lines of a journal are unreadable."""
-    if damaged:
-        lines = pluralize(damaged, "damaged line")
-        text = "%s on %s: skipped %s of the journal; a query with no other line is asked again"
-        log.warning(text, provider, benchmark, lines)
 
 
 def _warn_about_benchmark(benchmark: Benchmark, scores: Scores) -> list[str]:

@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from berryeval.anchors import Target
     from berryeval.data import Hit, Query
     from berryeval.providers import Disorder
     from berryeval.relevance import Judged
@@ -57,12 +56,7 @@ PASSAGE_LENGTH: Final = 400  # characters of a hit's text that are kept
 
 
 class Tally:
-    """Statistics of the answers of a provider.
-
-    Attributes:
-        seconds: Latency of each answered query.
-        batch: Largest number of queries that were asked together.
-    """
+    """Statistics of the answers of a provider."""
 
     def __init__(self) -> None:
         self.seconds = array("d")
@@ -103,12 +97,7 @@ class Tally:
         }
 
     def warnings(self, k: int, available: int | None = None) -> list[str]:
-        """Return warnings about answers that make a comparison unfair or a score doubtful.
-
-        Args:
-            k: Number of requested hits.
-            available: Number of chunks, if known.
-        """
+        """Return warnings about answers that make a comparison unfair or a score doubtful."""
         found = []
         many = sum(count > k for count in self._different)
         if many:
@@ -132,7 +121,6 @@ class Tally:
         return found
 
     def _check_order(self) -> list[str]:
-        """Warn of answers whose scores contradict the order of their hits."""
         queries = _queries(len(self._different))
         tied = self._disorders["tied"]
         wrong = self._disorders.total() - tied
@@ -158,7 +146,6 @@ class Tally:
 
 
 def _divide_sum(amounts: list[float], count: int) -> float:
-    """Divide the sum of at most `count` amounts by the count."""
     try:
         return math.fsum(amounts) / count
     except OverflowError:  # only the sum overflows: the quotient is at most the largest amount
@@ -215,17 +202,11 @@ class Passages:
         return self._places.setdefault(Passage(start, name), len(self._places))
 
     def __iter__(self) -> Iterator[Passage]:
-        """Iterate over the passages in order."""
         return iter(self._places)
 
 
 class Recorder:
-    """Builds the record of a provider from its judged answers, in the order of the queries.
-
-    Attributes:
-        strategies: Relevance strategy of each answered query, with or without hits.
-        tally: Statistics of the answers.
-    """
+    """Builds the record of a provider from its judged answers, in the order of the queries."""
 
     def __init__(self, queries: Sequence[Query], answers: Answers, passages: Passages) -> None:
         self._query_of = {query.id: query for query in queries}
@@ -264,14 +245,15 @@ class Recorder:
 
 
 def _build_answer(
-    query: Query,
-    ranking: Ranking | None,
-    hits: Sequence[Hit],
-    judged: Judged,
-    passages: Passages,
+    query: Query, ranking: Ranking | None, hits: Sequence[Hit], judged: Judged, passages: Passages
 ) -> AnswerRecord:
-    expected = _find_expected(query) if judged.strategy == "token-fallback" else ""
-    missed = tuple(sorted(map(_build_missed, judged.joined.missed), key=lambda one: -one.grade))
+    given = (query.metadata.get(name) for name in ANSWER_FIELDS)
+    known = next((str(value) for value in given if value), "")
+    expected = known if judged.strategy == "token-fallback" else ""
+    missed = tuple(
+        MissedTarget(" or ".join(name_of(member.anchor) for member in one.members), one.grade)
+        for one in sorted(judged.joined.missed, key=lambda one: -one.grade)
+    )
     if ranking is None:
         return AnswerRecord(query.id, "missing", missed=missed, expected=expected)
     grade_of = {hit.rank: hit.grade for hit in judged.ranking.hits if hit.grade >= 0}
@@ -294,17 +276,6 @@ def _build_answer(
         expected,
         ranking.cost,
     )
-
-
-def _build_missed(target: Target) -> MissedTarget:
-    return MissedTarget(
-        " or ".join(name_of(member.anchor) for member in target.members), target.grade
-    )
-
-
-def _find_expected(query: Query) -> str:
-    given = (query.metadata.get(name) for name in ANSWER_FIELDS)
-    return next((str(value) for value in given if value), "")
 
 
 # Versions of the libraries that a run depends on.
@@ -355,12 +326,7 @@ _CUSTOM: Final[Mapping[str, str]] = {
 
 
 def find_versions(specs: Iterable[ProviderSpec], chunkers: Iterable[str] = ()) -> dict[str, str]:
-    """Return the versions of packages that may change the outcome of a run.
-
-    Args:
-        specs: Providers in use.
-        chunkers: Chunkers in use.
-    """
+    """Return the versions of packages that may change the outcome of a run."""
     packages = {"numpy"}
     for spec in specs:
         packages.update(_find_packages(spec.type, spec.options))

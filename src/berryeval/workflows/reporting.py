@@ -141,19 +141,17 @@ def export_report(report: Report, formats: Iterable[str], folder: Path) -> list[
 
     A format that cannot be written is returned with its problem: the run itself is saved.
     """
-    return [_export_format(report, name, folder) for name in formats]
-
-
-def _export_format(report: Report, name: str, folder: Path) -> Exported:
-    publish = EXPORTERS.get(name).publish
-    try:
-        text = publish(report) if publish is not None else None
-        if text is not None:
-            return Exported(name, text=text)
-        paths = write_in_format(report, name, beside=folder)
-    except BerryEvalError as error:
-        return Exported(name, problem=str(error))
-    return Exported(name, tuple(paths))
+    done = []
+    for name in formats:
+        publish = EXPORTERS.get(name).publish
+        try:
+            text = publish(report) if publish is not None else None
+            paths = write_in_format(report, name, beside=folder) if text is None else ()
+        except BerryEvalError as error:
+            done.append(Exported(name, problem=str(error)))
+        else:
+            done.append(Exported(name, tuple(paths), text or ""))
+    return done
 
 
 # The page of measured baselines.
@@ -204,10 +202,7 @@ def _write_section(plan: Plan, result: BenchmarkResult) -> str:
 
 def _write_scores(plan: Plan, result: BenchmarkResult, chunks: list[Chunk]) -> list[str]:
     metrics = [str(metric) for metric in parse_metrics(plan.scored)]
-    lines = [
-        f"| provider | {' | '.join(metrics)} |",
-        f"| --- |{' --- |' * len(metrics)}",
-    ]
+    lines = [f"| provider | {' | '.join(metrics)} |", f"| --- |{' --- |' * len(metrics)}"]
     for one in result.providers:
         cells = [_format_value(one, metric) for metric in metrics]
         lines.append(f"| {one.name} | {' | '.join(cells)} |")

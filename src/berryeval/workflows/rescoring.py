@@ -16,29 +16,20 @@ from berryeval.workflows.run_finder import find_run
 from berryeval.workflows.run_folder import RunFolder, write_json_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from berryeval._internal.files import PathLike
     from berryeval.benchmarks import Benchmark
     from berryeval.data import Chunk, Query
-    from berryeval.runs import AnswerRecord, BenchmarkRecord, ProviderRecord, RunRecord
+    from berryeval.runs import BenchmarkRecord, ProviderRecord, RunRecord
     from berryeval.scoring import Scores
     from berryeval.workflows.run_finder import FoundRun
 
 
 @dataclass(frozen=True)
 class Rescored:
-    """New scores of the providers on a benchmark.
-
-    Attributes:
-        part: Record of the benchmark.
-        scores: Scores by provider.
-        notes: Notes about the scores.
-        same_judgments: Whether the judgments are those of the run.
-        content_hash: Hash of the benchmark with the judgments; empty for other judgments.
-        differing: Providers whose own metrics differ from those in the run.
-    """
+    """New scores by provider on a benchmark, and the providers whose own metrics differ now."""
 
     part: BenchmarkRecord
     scores: dict[str, Scores]
@@ -73,14 +64,9 @@ def rescore(
 ) -> Rescoring:
     """Score a past run by other metrics or judgments; nothing is searched.
 
-    Args:
-        run: Run; see `find_run`.
-        metrics: Metrics to compute.
-        qrels: File of judgments that judges hits by their ids.
-        benchmark: Place of the benchmark now; its judgments count, even if they have changed. By
-            default the benchmarks of the plan are loaded and must be unchanged.
-        save: Add the metrics to the run, in its folder and in the store.
-        store: Store, if not the default.
+    `qrels` is a file of judgments of ids. `benchmark` is the place of the benchmark, whose
+    judgments count even if they have changed; by default the benchmarks of the plan must be
+    unchanged. `save` adds the metrics to the run, in its folder and in the store.
     """
     found = find_run(run, store)
     if qrels is not None:
@@ -169,7 +155,8 @@ def _rescore_part(
         wanted = [*metrics, *(provider.scores.metrics if same else ())]
         everything, more = _judge_again(found, part, provider, benchmark, queries, wanted)
         notes += more
-        changed = _find_changed(provider.scores, everything) if same else []
+        own = {name: provider.scores.per_query(name) for name in provider.scores.metrics}
+        changed = [name for name in own if same and everything.per_query(name) != own[name]]
         if changed:
             differing.append(provider.name)
             notes.append(
@@ -190,18 +177,13 @@ def _judge_again(
     queries: Sequence[Query],
     metrics: Sequence[str],
 ) -> tuple[Scores, list[str]]:
-    """Return the scores of a provider, and notes about them."""
     from berryeval.scoring import judge_and_score
     from berryeval.workflows.selection import build_relevance, chunk_documents
 
-    chunks = chunk_documents(benchmark, recorded_chunker(found, part, provider))
+    chunks = chunk_documents(benchmark, recorded_chunker(found.folder, part, provider))
     hits, notes = _find_hits(found, part, provider, queries, chunks)
     scores = judge_and_score(build_relevance(benchmark, queries, chunks), hits, metrics)
     return replace(scores, run_name=provider.name), notes
-
-
-def _find_changed(before: Scores, now: Scores) -> list[str]:
-    return [name for name in before.metrics if now.per_query(name) != before.per_query(name)]
 
 
 def rescore_by_qrels(found: FoundRun, metrics: Sequence[str], qrels: str) -> list[Rescored]:
@@ -231,23 +213,17 @@ def rescore_by_qrels(found: FoundRun, metrics: Sequence[str], qrels: str) -> lis
                     if answer.outcome != "missing"
                 }
                 scores[provider.name] = evaluate(judgments, ranked, metrics).select(both)
-        deep = describe_depth(part.k, metrics)
-        left_out = _count_left_out(part, judged, len(both))
-        notes = (f"judged by {qrels}", *([deep] if deep else []), *left_out)
-        parts.append(Rescored(part, scores, notes, same_judgments=False))
+        deep, asked = describe_depth(part.k, metrics), len(part.queries)
+        notes = [f"judged by {qrels}", *([deep] if deep else [])]
+        if more := len(judged) - len(both):  # they would score 0
+            notes.append(f"{more} of {len(judged)} judged queries were not asked: left out")
+        if more := asked - len(both):
+            notes.append(f"{more} of {asked} queries that were asked are not judged: left out")
+        parts.append(Rescored(part, scores, tuple(notes), same_judgments=False))
     if not parts:
         msg = f"{qrels}: judges none of the queries of run {found.record.id}"
         raise DataError(msg)
     return parts
-
-
-def _count_left_out(part: BenchmarkRecord, judged: set[str], both: int) -> Iterator[str]:
-    """Count the queries that are not scored: a query that was not asked would score 0."""
-    if len(judged) > both:
-        yield f"{len(judged) - both} of {len(judged)} judged queries were not asked: left out"
-    if len(part.queries) > both:
-        asked = len(part.queries)
-        yield f"{asked - both} of {asked} queries that were asked are not judged: left out"
 
 
 # The hits of a past run, from its journals or its record.
@@ -259,11 +235,11 @@ def spec_of(provider: ProviderRecord) -> ProviderSpec:
     return ProviderSpec.model_validate(names)
 
 
-def recorded_chunker(found: FoundRun, part: BenchmarkRecord, provider: ProviderRecord) -> str:
+def recorded_chunker(path: Path | None, part: BenchmarkRecord, provider: ProviderRecord) -> str:
     """Return the chunker that a run used; empty if neither record nor folder names it."""
-    if provider.chunker or found.folder is None:
+    if provider.chunker or path is None:
         return provider.chunker
-    folder = RunFolder(found.folder)
+    folder = RunFolder(path)
     try:
         suggested = folder.read_manifest().get("chunkers") if folder.manifest_file.exists() else {}
     except DataError:
@@ -278,11 +254,9 @@ def _find_hits(
     queries: Sequence[Query],
     chunks: Sequence[Chunk],
 ) -> tuple[dict[str, list[Hit]], list[str]]:
-    """Return the hits of a provider, and notes about them.
+    """Return the hits of a provider from its journal, else from its record, and notes."""
+    from berryeval.providers import build_hit
 
-    The journal has everything a provider says of its hits; the record has their ids, which are
-    completed from the chunks.
-    """
     wanted = {query.id for query in queries}
     journal = _read_journal(found, part, provider, queries, chunks)
     chunk_of = {chunk.id: chunk for chunk in chunks}
@@ -295,7 +269,12 @@ def _find_hits(
         if [hit.id for hit in written] == [hit.id for hit in answer.hits]:
             hits[answer.query_id] = written
             continue
-        hits[answer.query_id] = _rebuild_hits(answer, chunk_of)
+        hits[answer.query_id] = [
+            build_hit(chunk_of[hit.id], hit.score, rank)
+            if hit.id in chunk_of
+            else Hit(hit.id, hit.score, rank)
+            for rank, hit in enumerate(answer.hits, start=1)
+        ]
         unknown += sum(hit.id not in chunk_of for hit in answer.hits)
     if not unknown:
         return hits, []
@@ -323,17 +302,6 @@ def _read_journal(
             return {query: list(hits) for query, hits in answers.items()}
     except DataError:
         return {}  # the record has the ids
-
-
-def _rebuild_hits(answer: AnswerRecord, chunk_of: Mapping[str, Chunk]) -> list[Hit]:
-    from berryeval.providers import build_hit
-
-    return [
-        build_hit(chunk_of[hit.id], hit.score, rank)
-        if hit.id in chunk_of
-        else Hit(hit.id, hit.score, rank)
-        for rank, hit in enumerate(answer.hits, start=1)
-    ]
 
 
 # Saving new metrics.

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from berryeval.runs import HitRecord, ProviderRecord
     from berryeval.scoring import Scores
-    from berryeval.stats import Comparison, IntervalMethod, PairedDifference
+    from berryeval.stats import Comparison, IntervalMethod
     from berryeval.workflows.systems import Candidate, Table
 
 
@@ -127,8 +127,12 @@ def _compare_sources(sources: Sequence[Source], options: Options, title: str) ->
 def _compare_table(table: Table, options: Options) -> ComparedBenchmark:
     warnings = check_comparable(table.candidates, anyway=options.anyway)
     sides = {one.label: Side.of(one, all_scores(one.record)) for one in table.candidates}
-    is_asked = options.metrics is not None
-    metrics = options.metrics if is_asked else _shared_metrics(table.candidates)
+    metrics, partial = options.metrics, []
+    if metrics is None:
+        asked = [one.record.scores.metrics for one in table.candidates if one.record.scores]
+        names = dict.fromkeys(name for known in asked for name in known)
+        partial = [name for name in names if not all(name in known for known in asked)]
+        metrics = [name for name in names if name not in partial] or None
     _check_scored(table.candidates, sides, options.metrics or ())
     groups = _group_queries(table, options.by)
     found = compare(
@@ -143,9 +147,10 @@ def _compare_table(table: Table, options: Options) -> ComparedBenchmark:
         samples=options.samples,
         groups=groups,
     )
-    known = {
-        describe_unanswered(label, side.scores) for label, side in sides.items()
-    }  # in the warnings
+    if partial:
+        warnings.append(f"not asked for in every run, and left out: {', '.join(partial)}")
+    known = {describe_unanswered(label, side.scores) for label, side in sides.items()}
+    # These are in the warnings already.
     found = replace(found, notes=tuple(note for note in found.notes if note not in known))
     found = _note_failures(found, table.candidates, groups)
     pairs = list(dict.fromkeys((row.baseline, row.system) for row in found.rows))
@@ -160,14 +165,13 @@ def _compare_table(table: Table, options: Options) -> ComparedBenchmark:
         found,
         options.by or "",
         tuple(moved),
-        (*table.warnings, *warnings, *([] if is_asked else _warn_of_partial(table.candidates))),
+        (*table.warnings, *warnings),
     )
 
 
 def _check_scored(
     candidates: Sequence[Candidate], sides: Mapping[str, Side], metrics: Sequence[str]
 ) -> None:
-    """Reject metrics that a run lacks, with the commands that add them."""
     first: NotScoredError | None = None
     missing: dict[str, list[str]] = {}  # by run
     for metric in metrics:
@@ -210,21 +214,6 @@ def all_scores(record: ProviderRecord) -> Scores:
     return scores.with_metrics_of(standard)
 
 
-def _shared_metrics(candidates: Sequence[Candidate]) -> list[str] | None:
-    """Return the metrics that all runs were asked for; None, for any, without common ones."""
-    tables = [one.record.scores for one in candidates if one.record.scores is not None]
-    names = [name for name in tables[0].metrics if all(name in t.metrics for t in tables)]
-    return names or None
-
-
-def _warn_of_partial(candidates: Sequence[Candidate]) -> list[str]:
-    """Warn of metrics that only some runs were asked for."""
-    tables = [one.record.scores.metrics for one in candidates if one.record.scores is not None]
-    names = dict.fromkeys(name for table in tables for name in table)
-    missing = [name for name in names if not all(name in table for table in tables)]
-    return [f"not asked for in every run, and left out: {', '.join(missing)}"] if missing else []
-
-
 def _group_queries(table: Table, by: str | None) -> dict[str, str] | None:
     if by is None:
         return None
@@ -237,7 +226,6 @@ def _group_queries(table: Table, by: str | None) -> dict[str, str] | None:
 
 
 def _find_baseline(candidates: Sequence[Candidate], wanted: str | None) -> str | None:
-    """Return the label of the baseline; None for all pairs."""
     if wanted is None:
         return candidates[0].label
     labels = [one.label for one in candidates]
@@ -289,22 +277,19 @@ def _note_failures(
 def _note_rows(
     found: Comparison, failed: Mapping[str, set[str]], scored: Mapping[str, set[str]]
 ) -> Comparison:
-    return replace(found, rows=tuple(_note_row(row, failed, scored) for row in found.rows))
-
-
-def _note_row(
-    row: PairedDifference, failed: Mapping[str, set[str]], scored: Mapping[str, set[str]]
-) -> PairedDifference:
-    """Add a note to a significant row whose lower side has failed queries."""
-    lower = row.system if row.difference < 0 else row.baseline
-    count = len(failed[lower] & scored[row.system] & scored[row.baseline])
-    if not count or not row.shown:
-        return row
-    note = (
-        f"{lower} has no answer to {count:,} of {pluralize(row.n, 'query', 'queries')}, which "
-        f"count as 0: {row.system} is {finding(row)} as answered, not as ranked"
-    )
-    return replace(row, notes=(*row.notes, note))
+    rows = []
+    for row in found.rows:
+        lower = row.system if row.difference < 0 else row.baseline
+        count = len(failed[lower] & scored[row.system] & scored[row.baseline])
+        notes = list(row.notes)
+        if count and row.shown:
+            queries = pluralize(row.n, "query", "queries")
+            notes.append(
+                f"{lower} has no answer to {count:,} of {queries}, which count as 0: {row.system} "
+                f"is {finding(row)} as answered, not as ranked"
+            )
+        rows.append(replace(row, notes=tuple(notes)))
+    return replace(found, rows=tuple(rows))
 
 
 # Queries that moved: which hits entered, left, or changed their rank.
@@ -357,7 +342,9 @@ def moved_queries(baseline: Side, system: Side, metric: str, count: int) -> list
 
 
 def _explain_move(baseline: Side, system: Side, metric: str, query: str) -> MovedQuery:
-    depth = _find_depth(metric, max(baseline.candidate.part.k, system.candidate.part.k))
+    depth = max(baseline.candidate.part.k, system.candidate.part.k)
+    cutoff = parse_metric(metric).params.get("cutoff")
+    depth = min(cutoff, depth) if isinstance(cutoff, int) else depth
     hits = _pair_hits(baseline, system, query)
     inside_before = [hit for hit in hits if _is_inside(hit.before, depth)]
     inside_after = [hit for hit in hits if _is_inside(hit.after, depth)]
@@ -386,17 +373,8 @@ def _is_inside(rank: int | None, depth: int) -> bool:
     return rank is not None and rank <= depth
 
 
-def _find_depth(metric: str, k: int) -> int:
-    """Return the cutoff of a metric, at most the number of requested hits."""
-    cutoff = parse_metric(metric).params.get("cutoff")
-    return min(cutoff, k) if isinstance(cutoff, int) else k
-
-
 def _pair_hits(baseline: Side, system: Side, query: str) -> list[MovedHit]:
-    """Return every hit of either answer with both ranks, the most relevant first.
-
-    If both were judged by the same data, two hits on the same target become one.
-    """
+    """Return the hits of both answers with both ranks, by relevance; join those on one target."""
     ranks: dict[str, list[int | None]] = {}
     grades: dict[str, list[float]] = {}
     names: dict[str, str] = {}

@@ -88,7 +88,6 @@ def _only_run(report: Report, text: str) -> RunRecord:
 
 
 def _folder_of(path: Path) -> Path | None:
-    """Return the folder of a run if the file is its record."""
     return path.parent if path.name == "run.json" else None
 
 
@@ -101,14 +100,7 @@ def _read_folder(path: Path) -> FoundRun:
 
 
 class _KnownRuns(NamedTuple):
-    """The start times of runs by name.
-
-    Attributes:
-        moments: Finished runs, with a folder or in the store.
-        unfinished: Runs with a folder and no record.
-        place: Store, or None without a readable one.
-        shown: Name of the store for messages.
-    """
+    """The start times of finished and unfinished runs by name, and the store if it is readable."""
 
     moments: dict[str, float]
     unfinished: dict[str, float]
@@ -117,10 +109,7 @@ class _KnownRuns(NamedTuple):
 
 
 def _find_known(store: PathLike | None = None) -> _KnownRuns:
-    """Find all runs.
-
-    An unreadable store hides no run with a folder: it is logged, unless it was asked for by name.
-    """
+    """Find all runs; an unreadable store is only logged, unless it was asked for by name."""
     finished = [path.parent for path in RUNS.glob("*/run.json")]
     begun = [path.parent for path in RUNS.glob("*/manifest.json") if path.parent not in finished]
     moments, unfinished = _read_moments(finished), _read_moments(begun)
@@ -150,7 +139,6 @@ def _read_moments(folders: list[Path]) -> dict[str, float]:
 
 
 def _resolve_name(text: str, known: _KnownRuns) -> str:
-    """Return the name of the only run that a text can mean."""
     moments = known.moments
     names = sorted(moments, key=lambda name: (moments[name], name), reverse=True)
     back = _LATEST.fullmatch(text)
@@ -158,7 +146,11 @@ def _resolve_name(text: str, known: _KnownRuns) -> str:
         return text
     if back and int(back[1] or 0) < len(names):
         name = names[int(back[1] or 0)]
-        _warn_of_newer(text, name, known)
+        newer = [one for one, when in known.unfinished.items() if when > moments[name]]
+        if newer and text == LATEST:
+            last = max(newer, key=known.unfinished.__getitem__)
+            hint = f"to resume it: {format_resume_command(RUNS / last)}"
+            log.warning("%s is %s: the newer %s is not finished; %s", text, name, last, hint)
         return name
     both = dict.fromkeys([*names, *known.unfinished])
     longer = [name for name in both if text and name.startswith(text)]
@@ -174,12 +166,3 @@ def _resolve_name(text: str, known: _KnownRuns) -> str:
     runs = f"the {len(names)} in {where}" if names else f"those in {where}, which has none yet"
     msg = f"no run {text!r}: it is no file or folder, and not among {runs}{hint}"
     raise DataError(msg)
-
-
-def _warn_of_newer(text: str, name: str, known: _KnownRuns) -> None:
-    """Warn if an unfinished run is newer than the latest."""
-    newer = [one for one, when in known.unfinished.items() if when > known.moments[name]]
-    if newer and text == LATEST:
-        last = max(newer, key=known.unfinished.__getitem__)
-        hint = f"to resume it: {format_resume_command(RUNS / last)}"
-        log.warning("%s is %s: the newer %s is not finished; %s", text, name, last, hint)

@@ -55,13 +55,10 @@ def config_hash(plan: Plan) -> str:
 
 
 class RunFolder:
-    """The folder of one run.
+    """The folder of one run; a temporary one is not `kept`.
 
-    Args:
-        path: Path of the folder.
-        new_at: Start time of a new run. Its folder is created when it is first locked, with a
-            number appended to its name if another process has created one of the same name.
-        kept: Whether the folder outlives the run; False for a temporary folder.
+    The folder of a run that starts at `new_at` is created when it is first locked, with a number
+    appended to its name if another process has created one of the same name.
     """
 
     def __init__(
@@ -263,14 +260,8 @@ def choose_folder(
 ) -> RunFolder:
     """Return the folder of a run: the given one, or a new one below `.berryeval/runs`.
 
-    A folder that holds the same run resumes it; a folder with another run is rejected.
-
-    Args:
-        plan: Plan of the run.
-        output: Folder, if one is given.
-        finished: Whether the folder may hold the finished run. Then nothing is asked, and its
-            answers are judged.
-        retry_errors: Whether failed queries are asked again: a run with errors is not finished.
+    A folder that holds the same run resumes it; a folder with another run is rejected, and, unless
+    `finished`, one with the finished run. With `retry_errors`, a run with errors is unfinished.
     """
     if output is None:
         return new_folder(plan, RUNS)
@@ -301,15 +292,10 @@ def new_folder(plan: Plan, parent: Path, *, kept: bool = True) -> RunFolder:
 def resume_plan(
     output: PathLike, changes: Mapping[str, Any] | None = None, config: PathLike | None = None
 ) -> tuple[Plan, RunFolder]:
-    """Return the plan and folder of a run to resume.
+    """Return the plan and folder of a run to resume, with changes of patience and exports.
 
     The folder holds no secrets that were written out in the configuration file: they are read from
     the file again. `${NAME}` is expanded from the environment, as before.
-
-    Args:
-        output: Folder of the run.
-        changes: New values of `concurrency`, `timeout`, `batch` and `export`.
-        config: Configuration file.
     """
     from berryeval.workflows.plan import Plan
 

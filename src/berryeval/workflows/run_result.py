@@ -142,15 +142,7 @@ class Returned:
 
 @dataclass(frozen=True)
 class WorstQuery:
-    """A query with a bad score.
-
-    Attributes:
-        query: The query.
-        metric: Name of the metric.
-        value: Value of the metric.
-        answer: Answer of the provider.
-        returned: The first hits.
-    """
+    """A query with a bad score, the answer, and its first hits."""
 
     query: Query
     metric: str
@@ -181,15 +173,7 @@ def worst_queries(
     metric: str = "",
     queries: Sequence[Query] | None = None,
 ) -> list[WorstQuery]:
-    """Return the queries with the worst values of a metric, the worst first.
-
-    Args:
-        benchmark: Record of the benchmark.
-        provider: Record of the provider.
-        count: Largest number of queries.
-        metric: Name of the metric; the first of the run by default.
-        queries: Queries to consider; all by default.
-    """
+    """Return the queries with the worst values of a metric, by default the first metric."""
     scores = provider.scores
     if metric and scores is not None and metric not in scores.metrics:
         scores = provider.standard

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from berryeval.errors import BerryEvalError, ConfigurationError
 from berryeval.workflows.config import (
@@ -40,10 +40,7 @@ VARIABLES: Final = {
 def build_plan(flags: Mapping[str, Any], config: PathLike | None = None) -> Plan:
     """Build the plan from flags, the environment and the configuration file.
 
-    Args:
-        flags: Settings by the names of the plan, including those of `run` (`PATIENCE`); None and
-            empty values count as not given.
-        config: Configuration file; else `BERRYEVAL_CONFIG` or `./berryeval.yaml`, if it exists.
+    Flags that are None or empty count as not given.
     """
     from berryeval.workflows.plan import Plan
 
@@ -70,23 +67,19 @@ def build_plan(flags: Mapping[str, Any], config: PathLike | None = None) -> Plan
     return plan
 
 
-class _Origins:
-    """The place each setting comes from, for messages."""
-
-    def __init__(self, file: ConfigFile | None, variables: set[str], flags: set[str]) -> None:
-        self._file = file
-        self._variables = variables
-        self._flags = flags
+class _Origins(NamedTuple):
+    file: ConfigFile | None
+    variables: set[str]
+    flags: set[str]
 
     def where(self, path: KeyPath) -> str:
         """Return the variable, or the line of the file; "" for a flag."""
-        names = [str(part) for part in path[:2]]
-        for name in names:
-            if name in self._flags:
+        for name in map(str, path[:2]):
+            if name in self.flags:
                 return ""
-            if name in self._variables:
+            if name in self.variables:
                 return f"BERRYEVAL_{name.upper()}"
-        return self._file.where(path) if self._file else ""
+        return self.file.where(path) if self.file else ""
 
 
 def overlay(data: dict[str, Any], settings: Mapping[str, Any]) -> None:
@@ -160,18 +153,7 @@ _FLAGS: Final = {"thresholds": "fail-below"}
 
 @dataclass(frozen=True)
 class RunRequest:
-    """The options of `berryeval eval` that decide what runs and where.
-
-    Attributes:
-        settings: Values of flags by the names of the plan; None if not given.
-        config: Configuration file.
-        output: Folder of the run.
-        resume: Folder of a run to resume.
-        retry_errors: Ask failed queries again.
-        baseline: Baseline of the gate: a file, or a run.
-        max_drop: Limits such as `nDCG@10=0.01`.
-        store: Store of past runs: a path, a URL, or none.
-    """
+    """The options of `berryeval eval` that decide what runs and where."""
 
     settings: Mapping[str, Any]
     config: str | None = None
@@ -215,7 +197,6 @@ def plan_run(request: RunRequest) -> tuple[Plan, RunFolder, str | None]:
 
 
 def _read_settings(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Read the texts of lists, pairs and limits."""
     settings = dict(given)
     for name in ("benchmarks", "providers", "metrics", "export"):
         if settings.get(name):
@@ -285,7 +266,6 @@ def limit_rules(limits: Mapping[str, float], kind: str = "at_least") -> list[Rul
 
 
 def _check_distinct(limits: Mapping[str, float], owner: str = "") -> None:
-    """Reject two limits for one metric under two spellings."""
     if not limits:
         return
     from berryeval.metrics import parse_metric
@@ -307,7 +287,6 @@ def _check_distinct(limits: Mapping[str, float], owner: str = "") -> None:
 
 
 def _move_benchmarks(folder: Path, benchmarks: Any) -> Any:
-    """Make the paths of benchmarks relative to the folder of the file."""
     if not isinstance(benchmarks, list) or folder == Path():
         return benchmarks
     return [

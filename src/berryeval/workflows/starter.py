@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -89,12 +90,7 @@ class Written:
 
 
 def write_starting_files(corpus: Path | None, *, force: bool = False) -> Written:
-    """Write `berryeval.yaml`, and a table of questions for a corpus that has none.
-
-    Args:
-        corpus: Folder of documents, or benchmark; a bundled benchmark by default.
-        force: Replace existing files.
-    """
+    """Write `berryeval.yaml`, and a table of questions for a folder of documents without any."""
     has_examples = False
     benchmarks = "  - technical-docs"
     files: dict[Path, str] = {}
@@ -102,7 +98,9 @@ def write_starting_files(corpus: Path | None, *, force: bool = False) -> Written
         if not corpus.exists():
             msg = f"{corpus}: no such file or folder"
             raise DataError(msg)
-        known = _detect_format(corpus)
+        known = ""  # if it is no benchmark
+        with suppress(DataError):
+            known = detect_format(Source(corpus))
         if known and "corpus" in options_of(LOADERS.get(known)):
             benchmarks = f"  - source: {_quote(corpus)}\n{_CORPUS}"
         elif known:
@@ -119,19 +117,14 @@ def write_starting_files(corpus: Path | None, *, force: bool = False) -> Written
         schema=schema.as_posix(), benchmarks=benchmarks, dense=_DENSE.rstrip("\n")
     )
     files = {Path(CONFIG_NAME): config, **files}
-    _check_absent(files, force=force)
+    existing = next((path for path in files if path.exists()), None)
+    if existing and not force:
+        msg = f"{existing}: exists already; --force replaces it"
+        raise ConfigurationError(msg)
     files[schema] = schema_text()  # replaced by that of the installed version
     for path, text in files.items():
         write_text_file(path, text.removesuffix("\n"))
     return Written(tuple(files), has_examples)
-
-
-def _detect_format(path: Path) -> str:
-    """Return the format of a benchmark; empty if it is not one."""
-    try:
-        return detect_format(Source(path))
-    except DataError:
-        return ""
 
 
 def _quote(path: Path) -> str:
@@ -155,10 +148,3 @@ def _write_questions(corpus: Path) -> str:
         title = document.title or document.id.rpartition("/")[2].replace("-", " ")
         writer.writerow([f"q{number}", title, document.id, 1, "example"])
     return table.getvalue()
-
-
-def _check_absent(files: dict[Path, str], *, force: bool) -> None:
-    existing = next((path for path in files if path.exists()), None)
-    if existing and not force:
-        msg = f"{existing}: exists already; --force replaces it"
-        raise ConfigurationError(msg)

@@ -24,10 +24,10 @@ from berryeval.runs import (
     standard_metrics,
 )
 from berryeval.stats import describe_unanswered
-from berryeval.workflows.run_finder import FoundRun, find_run
+from berryeval.workflows.run_finder import find_run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from berryeval.scoring import Scores
 
@@ -38,24 +38,12 @@ _SELF: Final = "a run cannot be compared with itself"
 
 @dataclass(frozen=True)
 class Source:
-    """A run, or one provider of it.
-
-    Attributes:
-        text: Text that named it, for messages and labels.
-        run: Record of the run.
-        provider: Name of the provider; empty for all.
-        folder: Folder of the run, if it still exists.
-    """
+    """A run, or one provider of it, and the text that named it."""
 
     text: str
     run: RunRecord
     provider: str = ""
     folder: Path | None = None
-
-    @property
-    def found(self) -> FoundRun:
-        """The run with its folder."""
-        return FoundRun(self.run, self.folder)
 
     @property
     def named_run(self) -> str:
@@ -100,13 +88,7 @@ class Candidate(NamedTuple):
 
 @dataclass(frozen=True)
 class Table:
-    """Systems to compare with each other on one benchmark.
-
-    Attributes:
-        benchmark: Name of the benchmark.
-        candidates: The systems, in the order in which they were named.
-        warnings: What was left out.
-    """
+    """Systems to compare with each other on one benchmark."""
 
     benchmark: str
     candidates: tuple[Candidate, ...]
@@ -201,7 +183,6 @@ def _label(found: Sequence[Candidate]) -> tuple[Candidate, ...]:
 
 
 def _reject_copies(found: Sequence[Candidate]) -> None:
-    """Reject a run and a copy of it, even if their paths differ."""
     seen: dict[tuple[str, ...], str] = {}
     for one in found:
         run, text = one.source.run, one.source.text
@@ -236,11 +217,9 @@ def check_comparable(candidates: Sequence[Candidate], *, anyway: bool = False) -
     different = {what for one in others for what in one.different(first)}
     return [
         *(_compare_data(candidates, anyway=anyway) if "data" in different else ()),
-        *(_compare_queries(candidates) if "queries" in different else ()),
-        *(_compare_depth(candidates) if "hits" in different else ()),
+        *_compare_asked(candidates, different),
         *_compare_chunkers(candidates),
         *_count_failures(candidates),
-        *_count_unanswered(candidates),
     ]
 
 
@@ -268,24 +247,29 @@ def _compare_data(candidates: Sequence[Candidate], *, anyway: bool) -> list[str]
     return [problem + (f"; {changed} queries have another text in some of them" * bool(changed))]
 
 
-def _compare_queries(candidates: Sequence[Candidate]) -> list[str]:
-    counts = _join_values(
-        candidates, lambda one: pluralize(len(one.part.queries), "query", "queries")
-    )
-    return [f"not all were asked the same queries ({counts}): only shared queries count"]
-
-
-def _compare_depth(candidates: Sequence[Candidate]) -> list[str]:
-    depths = {one.part.k for one in candidates}
-    shown = _join_values(candidates, lambda one: f"{one.part.k} hits")
-    deeper = f"metrics deeper than {min(depths)} favour those that were asked for more"
-    return [f"not all were asked for the same number of hits ({shown}): {deeper}"]
+def _compare_asked(candidates: Sequence[Candidate], different: Collection[str]) -> Iterator[str]:
+    if "queries" in different:
+        counts = _join_values(
+            candidates, lambda one: pluralize(len(one.part.queries), "query", "queries")
+        )
+        yield f"not all were asked the same queries ({counts}): only shared queries count"
+    if "hits" in different:
+        shown = _join_values(candidates, lambda one: f"{one.part.k} hits")
+        least = min(one.part.k for one in candidates)
+        deeper = f"metrics deeper than {least} favour those that were asked for more"
+        yield f"not all were asked for the same number of hits ({shown}): {deeper}"
 
 
 def _compare_chunkers(candidates: Sequence[Candidate]) -> list[str]:
+    from berryeval.workflows.rescoring import recorded_chunker
+
     if not any(one.record.chunker for one in candidates):
         return []  # no documents, or all used the chunker that the benchmark suggests
-    names = [one.record.chunker or _read_chunker(one) for one in candidates]
+    # The record of an older run does not have the suggested chunker.
+    names = [
+        one.record.chunker or recorded_chunker(one.source.folder, one.part, one.record)
+        for one in candidates
+    ]
     used = {_normalize_chunker(name) for name in names}
     if len(used) == 1:
         return []
@@ -298,15 +282,7 @@ def _compare_chunkers(candidates: Sequence[Candidate]) -> list[str]:
     return [f"the documents {verb} chunked alike ({shown}): a hit of one may be half of another"]
 
 
-def _read_chunker(one: Candidate) -> str:
-    """Return the chunker of an older run, whose record does not have it."""
-    from berryeval.workflows.rescoring import recorded_chunker
-
-    return recorded_chunker(one.source.found, one.part, one.record)
-
-
 def _normalize_chunker(name: str) -> str:
-    """Return the canonical name of a chunker; empty if unknown."""
     from berryeval.chunkers import parse_chunker
 
     try:
@@ -316,34 +292,23 @@ def _normalize_chunker(name: str) -> str:
 
 
 def _count_failures(candidates: Sequence[Candidate]) -> list[str]:
-    """Warn of failed queries: their 0 says nothing about the ranking."""
+    """Warn of failed queries, whose 0 says nothing about the ranking, then of missing ones."""
     from berryeval.runner import FAILED
 
-    warnings = []
+    warnings, unanswered = [], []
     for one in candidates:
-        outcomes = Counter(answer.outcome for answer in one.record.answers)
-        failed = {name: outcomes[name] for name in FAILED if outcomes[name]}
+        failed = {a.query_id: a.outcome for a in one.record.answers if a.outcome in FAILED}
         if failed:
-            shown = ", ".join(f"{count} {name}" for name, count in failed.items())
-            count = sum(failed.values())
-            noun = "query has" if count == 1 else "queries have"
+            counts = Counter(failed.values())
+            shown = ", ".join(f"{counts[name]} {name}" for name in FAILED if counts[name])
+            noun = "query has" if len(failed) == 1 else "queries have"
             warnings.append(
-                f"{count} {noun} no answer of {one.label} ({shown}) and count as 0: a difference "
-                "may come from the failures, not from the ranking"
+                f"{len(failed)} {noun} no answer of {one.label} ({shown}) and count as 0: a "
+                "difference may come from the failures, not from the ranking"
             )
-    return warnings
-
-
-def _count_unanswered(candidates: Sequence[Candidate]) -> list[str]:
-    """Warn of queries that a run lacks, besides those that failed."""
-    from berryeval.runner import FAILED
-
-    found = []
-    for one in candidates:
         if one.record.scores is not None:
-            failed = [a.query_id for a in one.record.answers if a.outcome in FAILED]
-            found.append(describe_unanswered(one.label, one.record.scores, failed))
-    return [text for text in found if text]
+            unanswered.append(describe_unanswered(one.label, one.record.scores, list(failed)))
+    return [*warnings, *filter(None, unanswered)]
 
 
 # Ranking files and judgments as runs.
@@ -389,17 +354,10 @@ def _build_provider(
     asked: Sequence[str],
 ) -> ProviderRecord:
     missing = set(scores.with_outcome("missing"))
-    answers = tuple(
-        AnswerRecord(query, "missing")
-        if query in missing
-        else _build_answer(query, grades[query], hits.get(query, {}))
-        for query in grades
-    )
-    return ProviderRecord(name, "file", scores=scores.only(asked), answers=answers)
-
-
-def _build_answer(
-    query: str, grades: Mapping[str, float], hits: Mapping[str, float]
-) -> AnswerRecord:
-    found = tuple(HitRecord(name, score, grades.get(name)) for name, score in hits.items())
-    return AnswerRecord(query, "ok" if found else "empty", found)
+    answers = []
+    for query, known in grades.items():
+        ranked = {} if query in missing else hits.get(query, {})
+        found = tuple(HitRecord(hit, score, known.get(hit)) for hit, score in ranked.items())
+        outcome = "missing" if query in missing else "ok" if found else "empty"
+        answers.append(AnswerRecord(query, outcome, found))
+    return ProviderRecord(name, "file", scores=scores.only(asked), answers=tuple(answers))

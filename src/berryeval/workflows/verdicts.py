@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, create_model
 
-from berryeval._internal.numbers import format_value_beside
 from berryeval.errors import ConfigurationError
 from berryeval.gates import (
     Baseline,
@@ -58,7 +56,6 @@ if TYPE_CHECKING:
 NO_RULE: Final = "no rule about drops: any significant drop fails"
 Rules: TypeAlias = "Gate | Mapping[str, float] | Sequence[Rule | Mapping[str, Any]] | str | Path"
 _BASELINE: Final = "with check(..., baseline=FILE), or as `baseline` of the gate in berryeval.yaml"
-log = logging.getLogger("berryeval")
 
 
 # Gates: from the configuration file, with limits and a baseline from flags.
@@ -70,45 +67,32 @@ def read_gate(config: PathLike | None) -> Gate:
     if path is None:
         return Gate()
     file = ConfigFile(path)
-    check_model(_keys_model(), file.data, file)
-    data = _read_section(file, "gate")
+    anything: dict[str, Any] = dict.fromkeys(Plan.model_fields, (Any, None))
+    keys = create_model("_Keys", __config__=ConfigDict(extra="forbid"), **anything)
+    check_model(keys, file.data, file)  # the keys only
+    given: dict[str, Any] = {"gate": {}, "thresholds": {}}
+    given |= {name: file.data[name] for name in given if file.data.get(name) is not None}
+    data: Any = given["gate"]
     if not isinstance(data, dict):
         where = file.where(("gate",))
         msg = f"{where}: gate: expected `rules` and a `baseline`, found {type(data).__name__}"
         raise ConfigurationError(msg)
     data = move_gate(path.parent, data)
-    gate: Gate = check_model(Gate, data, _Inside(file, "gate"))
-    least = check_model(_Thresholds, {"thresholds": _read_section(file, "thresholds")}, file)
+    gate: Gate = check_model(Gate, data, _GatePlaces(file))
+    least = check_model(_Thresholds, {"thresholds": given["thresholds"]}, file)
     return add_limits(gate, least.thresholds, {})
 
 
-def _read_section(file: ConfigFile, name: str) -> Any:
-    data = file.data.get(name)
-    return {} if data is None else data
-
-
-def _keys_model() -> type[BaseModel]:
-    """Return a model that checks the keys of a configuration and accepts any value."""
-    anything: dict[str, Any] = dict.fromkeys(Plan.model_fields, (Any, None))
-    return create_model("_Keys", __config__=ConfigDict(extra="forbid"), **anything)
-
-
 class _Thresholds(BaseModel):
-    """The thresholds of a configuration file."""
-
     thresholds: Thresholds = {}
 
 
-class _Inside:
-    """The places of the parts of one section of a configuration file."""
-
-    def __init__(self, file: ConfigFile, section: str) -> None:
-        self._file = file
-        self._section = section
+class _GatePlaces(NamedTuple):
+    file: ConfigFile
 
     def where(self, path: KeyPath) -> str:
-        """Return the file and line of a part of the section."""
-        return self._file.where((self._section, *path))
+        """Return the file and line of a part of the gate."""
+        return self.file.where(("gate", *path))
 
 
 def add_limits(gate: Gate, least: Mapping[str, float], drops: Mapping[str, float]) -> Gate:
@@ -118,13 +102,7 @@ def add_limits(gate: Gate, least: Mapping[str, float], drops: Mapping[str, float
 
 
 def replace_baseline(gate: Gate, baseline: str | None, owner: str = "--baseline") -> Gate:
-    """Return the gate with another baseline, if one is given.
-
-    Args:
-        gate: Gate.
-        baseline: File of `berryeval baseline set`, or run.
-        owner: Name of the option, for messages.
-    """
+    """Return the gate with another baseline, if one is given; `owner` is the option in messages."""
     if baseline is None:
         return gate
     if not baseline.strip():
@@ -151,11 +129,7 @@ def judge_record(
 ) -> list[Verdict]:
     """Judge a run by every rule; without a rule about drops, no metric may drop.
 
-    Args:
-        gate: Rules, and the name of the baseline.
-        run: Run to judge.
-        baseline: Baseline, if it is loaded already.
-        named: Name of the run in suggested commands.
+    `baseline` is given if it is loaded already; `named` is the run in suggested commands.
     """
     if baseline is None and (needs_baseline(gate) or gate.baseline):
         baseline = find_other_baseline(gate.baseline, run.id, run.created)
@@ -177,29 +151,9 @@ def find_failing(verdicts: Iterable[Verdict], *, strict: bool = False) -> list[V
     return sorted(found, key=lambda verdict: failing.index(verdict.status))
 
 
-def log_missed(verdicts: Iterable[Verdict]) -> None:
-    """Log the metrics below their thresholds."""
-    for one in verdicts:
-        if one.status == "fail" and one.value is not None and ">=" in one.rule:
-            log.error(
-                "Quality threshold not met: %s=%s < %g (%s on %s)",
-                one.metric, format_value_beside(one.value, one.limit or 0.0), one.limit,
-                one.provider, one.benchmark,
-            )  # fmt: skip
-
-
 @dataclass(frozen=True)
 class JudgedRun:
-    """A run and the verdicts of a gate.
-
-    Attributes:
-        record: Record of the run.
-        folder: Folder of the run, or the current folder.
-        verdicts: Verdicts of the rules.
-        note: Explanation of all verdicts.
-        passed: Whether the gate passes.
-        self_check: False alarm rate of the rules about drops, if it was asked for.
-    """
+    """A run, its folder or the current one, the verdicts of a gate, and a note about them."""
 
     record: RunRecord
     folder: Path
@@ -225,14 +179,8 @@ def judge_run(
 ) -> JudgedRun:
     """Judge a past run by the gate of the configuration file and further limits.
 
-    Args:
-        run: Run; see `find_run`.
-        config: Configuration file.
-        baseline: Baseline in place of that of the file.
-        fail_below: Lowest values of metrics.
-        max_drop: Largest drops of metrics below the baseline.
-        strict: Fail where a rule is inconclusive.
-        self_check: Estimate how often the rules about drops raise a false alarm.
+    `baseline` replaces that of the file; with `strict`, an inconclusive rule fails; `self_check`
+    estimates how often the rules about drops raise a false alarm.
     """
     found = find_run(run)
     gate = add_limits(read_gate(config), fail_below or {}, max_drop or {})
@@ -264,12 +212,8 @@ def judge_result(
 ) -> JudgedRun:
     """Judge a result for a quality test.
 
-    Args:
-        result: Result of `run_benchmark`, record of a run, or its name or folder.
-        rules: Gate; lowest values by metric; rules as in berryeval.yaml; or a configuration file,
-            by default ./berryeval.yaml.
-        baseline: Baseline in place of that of the rules.
-        strict: Fail where a rule is inconclusive.
+    Rules are a gate, lowest values by metric, rules as in berryeval.yaml, or a configuration file,
+    by default ./berryeval.yaml; `baseline` replaces theirs.
     """
     record = _as_record(result)
     gate = replace_baseline(_build_gate(rules), baseline, "baseline")
@@ -322,7 +266,6 @@ def compare_with_baseline(run: str, baseline: str, *, strict: bool = False) -> J
 
 
 def _check_gate_itself(gate: Gate, run: RunRecord, *, strict: bool) -> SelfCheck:
-    """Estimate how often the rules about drops raise a false alarm on the scores of a run."""
     baseline = Baseline.of(run)
     if gate.baseline:
         baseline = find_other_baseline(gate.baseline, run.id, run.created)
@@ -346,7 +289,11 @@ def check_gate(plan: Plan, benchmarks: Sequence[Benchmark], folder: RunFolder) -
 
     gate, baseline = plan.whole_gate, None
     if needs_baseline(gate) or gate.baseline:
-        baseline = _find_baseline_before(gate.baseline, folder)
+        if folder.manifest_file.exists():
+            created = str(folder.read_manifest().get("created"))
+            baseline = find_other_baseline(gate.baseline, folder.path.resolve().name, created)
+        else:
+            baseline = find_baseline(gate.baseline)
         if allows_no_drop(gate):
             gate = forbid_drops(gate, metrics_of_plan(plan, benchmarks), baseline)
     queries = {one.name: plan_queries(one, plan) for one in benchmarks} if gate.rules else {}
@@ -358,14 +305,6 @@ def check_gate(plan: Plan, benchmarks: Sequence[Benchmark], folder: RunFolder) -
         if baseline is not None and rule.max_drop is not None:
             _check_drop(rule, baseline, plan, covered, asked)
     return baseline
-
-
-def _find_baseline_before(text: str, folder: RunFolder) -> Baseline:
-    """Find the baseline for the run that starts or resumes in this folder."""
-    if not folder.manifest_file.exists():
-        return find_baseline(text)
-    created = str(folder.read_manifest().get("created"))
-    return find_other_baseline(text, folder.path.resolve().name, created)
 
 
 def _check_drop(
