@@ -82,9 +82,9 @@ class View:
             "scores": one.scores.summary() if one.scores else None,
         }
         if self.by is not None:
-            parts = one.scores.by(groups) if one.scores else {}
+            parts = {} if one.scores is None else one.scores.by(groups)
             summaries = {name: group.summary() for name, group in parts.items()}
-            data["groups"] = summaries if one.scores else None
+            data["groups"] = None if one.scores is None else summaries
         if self.worst:
             data["where_it_fails"] = [query.to_dict() for query in self.find_worst(part, one)]
         return data

@@ -131,7 +131,7 @@ def metrics_of_run(run: RunRecord) -> Metrics:
     return {
         (part.name, one.name): None
         if one.scores is None
-        else {*one.scores.metrics, *(one.standard.metrics if one.standard else ())}
+        else {*one.scores.metrics, *(() if one.standard is None else one.standard.metrics)}
         for part in run.benchmarks
         for one in part.providers
     }

@@ -129,7 +129,8 @@ def _compare_table(table: Table, options: Options) -> ComparedBenchmark:
     sides = {one.label: Side.of(one, all_scores(one.record)) for one in table.candidates}
     metrics, partial = options.metrics, []
     if metrics is None:
-        asked = [one.record.scores.metrics for one in table.candidates if one.record.scores]
+        tables = (one.record.scores for one in table.candidates)
+        asked = [scores.metrics for scores in tables if scores is not None]
         names = dict.fromkeys(name for known in asked for name in known)
         partial = [name for name in names if not all(name in known for known in asked)]
         metrics = [name for name in names if name not in partial] or None
