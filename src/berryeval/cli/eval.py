@@ -96,13 +96,8 @@ def run_eval(  # noqa: PLR0913 - the options of the command
             "concurrency": concurrency, "timeout": timeout, "batch": batch,
             "export": export,
         },
-        config=config,
-        output=output,
-        resume=resume,
-        retry_errors=retry_errors,
-        baseline=baseline,
-        max_drop=max_drop,
-        store=store,
+        config=config, output=output, resume=resume, retry_errors=retry_errors,
+        baseline=baseline, max_drop=max_drop, store=store,
     )  # fmt: skip
     level = log_level(quiet=quiet, verbose=verbose)
     worst = 0
@@ -114,14 +109,9 @@ def run_eval(  # noqa: PLR0913 - the options of the command
     with log_lines(screen, level):
         with progress_on(screen, hidden=quiet) as listener:
             done = evaluate(
-                plan,
-                folder,
-                listener,
-                retry_errors=retry_errors,
-                group_by=by,
-                store=place,
+                plan, folder, listener, retry_errors=retry_errors, group_by=by, store=place,
                 export=plan.export,
-            )
+            )  # fmt: skip
         _report_exports(done)
         if baseline_doc:
             write_baseline_page(baseline_doc, plan, done.results)
