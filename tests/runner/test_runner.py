@@ -194,7 +194,7 @@ def test_a_run_beyond_its_error_budget_is_stopped() -> None:
 
 def test_a_journal_that_cannot_be_written_ends_the_run() -> None:
     def full_disk(_: Ranking) -> None:
-        raise DataError("the disk is full")  # noqa: EM101, TRY003 - as others raise it
+        raise DataError("the disk is full")
 
     with pytest.raises(DataError, match="disk"):
         ask_all(

@@ -23,8 +23,9 @@ def _choose_backend() -> tuple[ModuleType | None, str | None]:
     """Return the native module, or None and the reason why it is not used."""
     wanted = os.environ.get("BERRYEVAL_BACKEND", "")
     if wanted not in {"", "native", "python"}:
-        msg = f"BERRYEVAL_BACKEND must be 'native' or 'python' (or unset), found {wanted!r}"
-        raise ConfigurationError(msg)
+        raise ConfigurationError(
+            f"BERRYEVAL_BACKEND must be 'native' or 'python' (or unset), found {wanted!r}"
+        )
     if wanted == "python":
         return None, "BERRYEVAL_BACKEND=python"
     try:
@@ -34,12 +35,11 @@ def _choose_backend() -> tuple[ModuleType | None, str | None]:
     else:
         return _native, None
     if wanted == "native":
-        msg = (
+        raise BackendUnavailableError(
             f"BERRYEVAL_BACKEND=native, but the native module cannot be imported: {problem}. "
             "Install BerryEval where a C++20 compiler is available, or unset BERRYEVAL_BACKEND "
             "to use the Python implementation"
         )
-        raise BackendUnavailableError(msg)
     return None, problem
 
 
@@ -55,9 +55,8 @@ def thread_count() -> int:
             return len(os.sched_getaffinity(0))
         return os.cpu_count() or 1
     if not re.fullmatch("[1-9][0-9]{0,3}", wanted):
-        msg = (
+        raise ConfigurationError(
             "BERRYEVAL_THREADS must be a whole number from 1 to 9999 (or unset), "
             f"found {wanted!r:.80}"
         )
-        raise ConfigurationError(msg)
     return int(wanted)

@@ -33,8 +33,7 @@ def open_door(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str
         if name == "__all__":
             return sorted(offered())
         if name.startswith("__") or name not in offered():
-            msg = f"module {package!r} has no attribute {name!r}"
-            raise AttributeError(msg)
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
         from importlib import import_module
 
         module, member = homes[name]

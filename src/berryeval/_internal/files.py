@@ -70,8 +70,7 @@ def read_bytes(path: PathLike) -> npt.NDArray[np.uint8]:
         problem = f"cannot be read ({error})"
     else:
         return content[3:] if content[:3].tobytes() == BYTE_ORDER_MARK else content
-    msg = f"{display_name(path)}: {problem}"
-    raise DataError(msg) from None
+    raise DataError(f"{display_name(path)}: {problem}") from None
 
 
 def _read_content(path: PathLike) -> npt.NDArray[np.uint8]:
@@ -108,8 +107,7 @@ def _decompress_gzip(packed: npt.NDArray[np.uint8], name: str) -> bytes:
     try:
         return gzip.decompress(packed.data)
     except (gzip.BadGzipFile, zlib.error) as error:
-        msg = f"{name}: is not valid gzip data ({error})"
-        raise DataError(msg) from None
+        raise DataError(f"{name}: is not valid gzip data ({error})") from None
 
 
 def import_zstandard(name: str, doing: str) -> Any:
@@ -117,8 +115,9 @@ def import_zstandard(name: str, doing: str) -> Any:
     try:
         import zstandard
     except ImportError:
-        msg = f"{name}: {doing} zstd data needs zstandard; pip install berryeval[zstd]"
-        raise DataError(msg) from None
+        raise DataError(
+            f"{name}: {doing} zstd data needs zstandard; pip install berryeval[zstd]"
+        ) from None
     return zstandard
 
 
@@ -133,8 +132,7 @@ def _decompress_zstd(packed: bytes, name: str) -> bytes:
                 raise EOFError
             packed = unpacker.unused_data
     except zstandard.ZstdError as error:
-        msg = f"{name}: is not valid zstd data ({error})"
-        raise DataError(msg) from None
+        raise DataError(f"{name}: is not valid zstd data ({error})") from None
     return b"".join(parts)
 
 
@@ -162,8 +160,9 @@ def replace_file(path: PathLike) -> Iterator[Sink]:
                 shutil.copymode(target, place)
             place.replace(target)
     except OSError as error:
-        msg = f"{os.fspath(path)}: cannot be written ({error.strerror or error})"
-        raise NotWrittenError(msg) from None
+        raise NotWrittenError(
+            f"{os.fspath(path)}: cannot be written ({error.strerror or error})"
+        ) from None
     finally:
         if not special:
             with suppress(OSError):  # the first error is the one to report
@@ -233,8 +232,7 @@ def hold_lock(path: PathLike, problem: str) -> Iterator[None]:
         place.parent.mkdir(parents=True, exist_ok=True)
         file = os.open(place, os.O_RDWR | os.O_CREAT, 0o666)
     except OSError as error:
-        msg = f"{place}: cannot be written ({error.strerror or error})"
-        raise DataError(msg) from None
+        raise DataError(f"{place}: cannot be written ({error.strerror or error})") from None
     try:
         if not try_lock(file):
             raise DataError(problem)
@@ -262,8 +260,9 @@ def read_beginning(path: PathLike, most: int) -> bytes:
         with Path(path).open("rb") as stream:
             start = stream.read(most)
     except OSError as error:
-        msg = f"{display_name(path)}: cannot be read ({error.strerror or error})"
-        raise DataError(msg) from None
+        raise DataError(
+            f"{display_name(path)}: cannot be read ({error.strerror or error})"
+        ) from None
     suffix = Path(path).suffix
     if start.startswith(GZIP) or suffix == ".gz":
         start = _decompress_gzip_start(start, most, display_name(path))
@@ -276,8 +275,7 @@ def _decompress_gzip_start(packed: bytes, most: int, name: str) -> bytes:
     try:
         return zlib.decompressobj(_ANY_GZIP).decompress(packed, most)
     except zlib.error as error:
-        msg = f"{name}: is not valid gzip data ({error})"
-        raise DataError(msg) from None
+        raise DataError(f"{name}: is not valid gzip data ({error})") from None
 
 
 def _decompress_zstd_start(packed: bytes, most: int, name: str) -> bytes:
@@ -286,5 +284,4 @@ def _decompress_zstd_start(packed: bytes, most: int, name: str) -> bytes:
         with zstandard.ZstdDecompressor().stream_reader(io.BytesIO(packed)) as stream:
             return bytes(stream.read(most))
     except zstandard.ZstdError as error:
-        msg = f"{name}: is not valid zstd data ({error})"
-        raise DataError(msg) from None
+        raise DataError(f"{name}: is not valid zstd data ({error})") from None

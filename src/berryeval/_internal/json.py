@@ -34,8 +34,7 @@ def locate_errors(where: str) -> Iterator[None]:
     try:
         yield
     except DataError as error:
-        msg = f"{where}: {error}"
-        raise DataError(msg) from None
+        raise DataError(f"{where}: {error}") from None
 
 
 @dataclass(frozen=True)
@@ -61,8 +60,7 @@ class Node:
         fields = self.object()
         if name not in fields:
             there = ", ".join(map(repr, fields)) or "nothing"
-            msg = f"{self.where}: has no {name!r}; found {there:.200}"
-            raise DataError(msg)
+            raise DataError(f"{self.where}: has no {name!r}; found {there:.200}")
         return self._child(name)
 
     def get(self, *names: str) -> Node | None:
@@ -163,8 +161,7 @@ def _decode(data: bytes, source: str, first_line: int = 1) -> str:
         return data.decode()
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + first_line
-        msg = f"{source}:{line}: not UTF-8 text (a binary file?)"
-        raise DataError(msg) from None
+        raise DataError(f"{source}:{line}: not UTF-8 text (a binary file?)") from None
 
 
 def parse_json(
@@ -178,8 +175,7 @@ def parse_json(
     """Parse a JSON text; `as_dict` builds its objects and turns the strict checks off."""
     where = source if line is None else f"{source}:{line}"
     if not text.strip():
-        msg = f"{where}: is empty, expected {expected}"
-        raise DataError(msg)
+        raise DataError(f"{where}: is empty, expected {expected}")
     strict: dict[str, Any] = {
         "object_pairs_hook": _reject_repeats,
         "parse_constant": partial(_reject_constant, where=where),
@@ -238,8 +234,7 @@ def find_repeated_name(text: str) -> str:
 
 
 def _reject_constant(name: str, *, where: str) -> None:
-    msg = f"{where}: {name} is not valid JSON; write null for a missing number"
-    raise DataError(msg)
+    raise DataError(f"{where}: {name} is not valid JSON; write null for a missing number")
 
 
 def read_json_node(path: PathLike, expected: str = "JSON") -> Node:

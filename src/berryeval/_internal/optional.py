@@ -22,8 +22,9 @@ def import_optional(module: str, feature: str, *, extra: str = "") -> Any:
     except ImportError as error:
         package = module.partition(".")[0]
         install = f"berryeval[{extra}]" if extra else package
-        msg = f"{feature} needs {package}: pip install '{install}'"
-        raise MissingDependencyError(msg) from error
+        raise MissingDependencyError(
+            f"{feature} needs {package}: pip install '{install}'"
+        ) from error
     finally:
         root.handlers[:] = handlers
         root.setLevel(level)

@@ -47,8 +47,7 @@ class Registry(Generic[T]):
         def add(thing: T) -> T:
             for taken in (name, *(aliases or [])):
                 if taken in self._homes or taken in self._aliases:
-                    msg = f"there is a {self.kind} {taken!r} already"
-                    raise ConfigurationError(msg)
+                    raise ConfigurationError(f"there is a {self.kind} {taken!r} already")
             self._homes[name] = thing
             self._aliases.update(dict.fromkeys(aliases or [], name))
             return thing
@@ -61,8 +60,7 @@ class Registry(Generic[T]):
         known = self._aliases.get(name, name)
         if known not in self._homes:
             hint = suggest(name, self._homes, aliases=self._aliases)
-            msg = f"unknown {self.kind} {name!r}; {hint}"
-            raise ConfigurationError(msg)
+            raise ConfigurationError(f"unknown {self.kind} {name!r}; {hint}")
         home = self._homes[known]
         if isinstance(home, str):
             module, _, member = home.partition(":")

@@ -100,8 +100,7 @@ def parse_address(owner: str, text: object) -> dict[str, str]:
     unknown.
     """
     if not isinstance(text, str):
-        msg = f"{owner} must be a string, found {type(text).__name__}"
-        raise ConfigurationError(msg)
+        raise ConfigurationError(f"{owner} must be a string, found {type(text).__name__}")
     scheme = _SCHEME.match(text)
     if scheme:
         if scheme[1].lower() not in _SCHEMES or not _URI.fullmatch(text):

@@ -48,14 +48,12 @@ class JsonRecord:
                 values[name] = cls._read(str(field.type), data[name], f"{where}.{name}".lstrip("."))
             elif _is_required(field):
                 names = ", ".join(map(repr, data)) or "nothing"
-                msg = f"{_prefix(where)}has no {name!r}; found {names}"
-                raise DataError(msg)
+                raise DataError(f"{_prefix(where)}has no {name!r}; found {names}")
         values["extra"] = {name: value for name, value in data.items() if name not in known}
         try:
             return cls(**values)
         except DataError as error:
-            msg = f"{_prefix(where)}{error}"
-            raise DataError(msg) from None
+            raise DataError(f"{_prefix(where)}{error}") from None
 
     @classmethod
     def _read(cls, kind: str, value: Any, where: str) -> Any:
@@ -80,8 +78,9 @@ class JsonRecord:
         extra: Mapping[str, Any] = getattr(self, "extra", {})
         known = {name for name, _, _ in layout} & extra.keys() if extra else ()
         if known:
-            msg = f"extra holds {min(known)!r}, which is a field of {type(self).__name__} itself"
-            raise DataError(msg)
+            raise DataError(
+                f"extra holds {min(known)!r}, which is a field of {type(self).__name__} itself"
+            )
         yield from extra.items()
 
 
@@ -189,8 +188,7 @@ def strip_schema_version(data: Any, where: str, what: str, version: int) -> dict
         newer = isinstance(found_version, int) and found_version > version
         hint = "; a newer BerryEval wrote it: pip install --upgrade berryeval" if newer else ""
         wanted = f"{what} of schema version {version}"
-        msg = f"{_prefix(where)}expected {wanted}, found {found_version!r}{hint}"
-        raise DataError(msg)
+        raise DataError(f"{_prefix(where)}expected {wanted}, found {found_version!r}{hint}")
     return {name: value for name, value in data.items() if name != "schema_version"}
 
 

@@ -126,24 +126,21 @@ def parse_timestamp(created: str, owner: str) -> float:
     try:
         return datetime.fromisoformat(_replace_z(created)).astimezone().timestamp()
     except (ValueError, OverflowError, OSError):
-        msg = (
+        raise DataError(
             f"{owner}: 'created' must be a time such as 2026-02-21T14:30:00+01:00, "
             f"found {created!r}"
-        )
-        raise DataError(msg) from None
+        ) from None
 
 
 def parse_age(text: str, owner: str) -> timedelta:
     """Parse an age such as "90d", "12h" or "2 weeks"."""
     found = _AGE.fullmatch(text.strip().lower())
     if not found:
-        msg = f"{owner}: expected an age such as 90d, 12h or 2w, found {text!r}"
-        raise ConfigurationError(msg)
+        raise ConfigurationError(f"{owner}: expected an age such as 90d, 12h or 2w, found {text!r}")
     try:
         return timedelta(**{_UNITS[found[2][0]]: int(found[1])})
     except OverflowError:
-        msg = f"{owner}: the age {text!r} is too large"
-        raise ConfigurationError(msg) from None
+        raise ConfigurationError(f"{owner}: the age {text!r} is too large") from None
 
 
 def parse_time(text: str, owner: str, *, end: bool = False) -> float:
@@ -162,8 +159,9 @@ def parse_time(text: str, owner: str, *, end: bool = False) -> float:
             found += timedelta(days=1, microseconds=-1)
         return found.astimezone().timestamp()
     except (ValueError, OverflowError, OSError):
-        msg = f"{owner}: expected a date (2026-02-21), a time or an age (7d), found {text!r}"
-        raise ConfigurationError(msg) from None
+        raise ConfigurationError(
+            f"{owner}: expected a date (2026-02-21), a time or an age (7d), found {text!r}"
+        ) from None
 
 
 def _replace_z(text: str) -> str:

@@ -64,8 +64,9 @@ def reject_unknown(
     """Raise a ConfigurationError for the first given name that `owner` does not know."""
     for name in given:
         if name not in known:
-            msg = f"{owner} has no {kind} {name!r}; {suggest(str(name), known, listed='it has')}"
-            raise ConfigurationError(msg)
+            raise ConfigurationError(
+                f"{owner} has no {kind} {name!r}; {suggest(str(name), known, listed='it has')}"
+            )
 
 
 def require(
@@ -73,8 +74,7 @@ def require(
 ) -> None:
     """Raise "<name> must be <wanted>, found <value>" unless `ok`."""
     if not ok:
-        msg = f"{name} must be {wanted}, found {found!r:.80}"
-        raise (error or ConfigurationError)(msg)
+        raise (error or ConfigurationError)(f"{name} must be {wanted}, found {found!r:.80}")
 
 
 def require_choice(name: str, value: object, choices: Collection[str]) -> None:
@@ -97,5 +97,4 @@ def require_fraction(name: str, value: object) -> None:
 def require_text(name: str, value: object) -> None:
     """Require a string; a message does not show the value, which may be a secret."""
     if not isinstance(value, str):
-        msg = f"{name} must be text, found {type(value).__name__}"
-        raise ConfigurationError(msg)
+        raise ConfigurationError(f"{name} must be text, found {type(value).__name__}")

@@ -185,8 +185,7 @@ class Corpus:
         self._texts: dict[str, Text | None] = {}
         for document in documents or ():
             if document.id in self._texts:
-                msg = f"the document id {document.id!r} is not unique"
-                raise DataError(msg)
+                raise DataError(f"the document id {document.id!r} is not unique")
             self._texts[document.id] = Text(document.id, document.text)
         pieces: dict[str, list[Chunk]] = defaultdict(list)
         for chunk in chunks or ():

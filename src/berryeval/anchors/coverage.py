@@ -40,8 +40,9 @@ class CoverageRule:
 
     def __post_init__(self) -> None:
         if not 0 < self.share <= 1:
-            msg = f"the coverage share must be above 0 and at most 1, found {self.share}"
-            raise ConfigurationError(msg)
+            raise ConfigurationError(
+                f"the coverage share must be above 0 and at most 1, found {self.share}"
+            )
 
     def covers(self, chunk: tuple[int, int], target: tuple[int, int]) -> bool:
         """Return whether a chunk covers a target, both given as `(start, end)`."""
@@ -98,8 +99,7 @@ def make_anchor(chunk: Chunk, document: Document | None = None) -> Anchor:
     {'document': 'd1', 'start': 11, 'end': 21, 'quote': 'Cats purr.'}
     """
     if not chunk.text and chunk.start is None:
-        msg = f"the chunk {chunk.id!r} has neither text nor offsets to make an anchor of"
-        raise DataError(msg)
+        raise DataError(f"the chunk {chunk.id!r} has neither text nor offsets to make an anchor of")
     return Anchor(
         document=chunk.doc_id,
         start=chunk.start,

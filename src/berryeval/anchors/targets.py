@@ -125,11 +125,10 @@ def group_targets(
 def _make_target(members: list[Judgment], places: Mapping[Anchor, Location]) -> Target:
     first = members[0]
     if any(member.need != first.need for member in members):
-        msg = (
+        raise DataError(
             f"query {first.query_id!r}: the judgments of group {first.group!r} need 'any' and "
             "'all'; expected the same need for all"
         )
-        raise DataError(msg)
     return Target(
         tuple(places[member.target] for member in members),
         tuple(member.grade for member in members),
@@ -143,19 +142,19 @@ def _remove_repeats(judgments: Iterable[Judgment]) -> Iterable[Judgment]:
     grades: dict[tuple[str, str, Anchor], float] = {}
     for judgment in judgments:
         if not math.isfinite(judgment.grade):
-            msg = f"query {judgment.query_id!r}: expected a finite grade, found {judgment.grade}"
-            raise DataError(msg)
+            raise DataError(
+                f"query {judgment.query_id!r}: expected a finite grade, found {judgment.grade}"
+            )
         bare = replace(judgment.target, document_hash="", extra={})
         key = judgment.query_id, judgment.group, bare
         if key not in grades:
             grades[key] = judgment.grade
             yield judgment
         elif grades[key] != judgment.grade:
-            msg = (
+            raise DataError(
                 f"query {judgment.query_id!r}: {bare.to_json()} is judged {grades[key]:g} and "
                 f"{judgment.grade:g}; expected one grade"
             )
-            raise DataError(msg)
 
 
 @dataclass(frozen=True, eq=False)
@@ -267,8 +266,9 @@ def _index_by_id(chunks: Iterable[Chunk]) -> dict[str, Chunk]:
     known: dict[str, Chunk] = {}
     for chunk in chunks:
         if chunk.id in known:
-            msg = f"the chunk id {chunk.id!r} is not unique; expected a different id per chunk"
-            raise DataError(msg)
+            raise DataError(
+                f"the chunk id {chunk.id!r} is not unique; expected a different id per chunk"
+            )
         known[chunk.id] = chunk
     return known
 

@@ -62,15 +62,13 @@ class Benchmark:
         for place, record in enumerate(records):
             if not record.id:
                 where = self.where(kind, place) or f"{self.name}: {kind}[{place}]"
-                msg = f"{where}: expected a {what} with an id, found an empty one"
-                raise DataError(msg)
+                raise DataError(f"{where}: expected a {what} with an id, found an empty one")
             before = first.setdefault(record.id, place)
             if before != place:
                 there = self.where(kind, before)
                 also = f"; first in {there}" if there else ""
                 where = self.where(kind, place) or self.name
-                msg = f"{where}: the {what} id {record.id!r} occurs twice{also}"
-                raise DataError(msg)
+                raise DataError(f"{where}: the {what} id {record.id!r} occurs twice{also}")
 
     def where(self, kind: RecordKind, place: int) -> str:
         """Return the location of the record at this position; "" if unknown.
@@ -117,8 +115,7 @@ def _format_line(record: JsonRecord, where: str) -> bytes:
     try:
         text = json.dumps(_normalize_numbers(record.to_json()), sort_keys=True, ensure_ascii=True)
     except (TypeError, ValueError, RecursionError) as error:
-        msg = f"{where}: cannot be written as JSON: {error}"
-        raise DataError(msg) from error
+        raise DataError(f"{where}: cannot be written as JSON: {error}") from error
     return f"{text}\n".encode()
 
 
@@ -195,8 +192,9 @@ class BenchmarkBuilder:
         elif self.documents[before].text != document.text:
             where = f"{file}:{line}" if line else file
             first = self.locations["documents"][before]
-            msg = f"{where}: the document {document.id!r} has a different text than in {first}"
-            raise DataError(msg)
+            raise DataError(
+                f"{where}: the document {document.id!r} has a different text than in {first}"
+            )
 
     def add_query(self, query: Query, file: str, line: int = 0) -> None:
         """Add a query."""
@@ -210,11 +208,10 @@ class BenchmarkBuilder:
         if before < len(self.judgments) and self.judgments[before].grade != judgment.grade:
             where = f"{file}:{line}" if line else file
             first = self.locations["judgments"][before]
-            msg = (
+            raise DataError(
                 f"{where}: the same target is judged twice for query {judgment.query_id!r:.80}, "
                 f"with grade {judgment.grade} here and {self.judgments[before].grade} in {first}"
             )
-            raise DataError(msg)
         self.judgments.append(_rename_clashes(judgment))
         self.locations["judgments"].add(file, line)
 
@@ -225,8 +222,7 @@ class BenchmarkBuilder:
     def build(self, **fields: Any) -> Benchmark:
         """Build the benchmark; raise a DataError without queries."""
         if not self.queries:
-            msg = f"{self.source.name}: has no queries"
-            raise DataError(msg)
+            raise DataError(f"{self.source.name}: has no queries")
         return Benchmark(
             **{"name": self.source.stem, **fields},
             documents=tuple(self.documents),
@@ -268,8 +264,9 @@ class RatingsBuilder(BenchmarkBuilder):
         known = self._texts.setdefault(identity, text)
         if known != text:
             where = f"{file}:{line}" if line else file
-            msg = f"{where}: query {identity!r:.80} has a different text than before: {text!r:.80}"
-            raise DataError(msg)
+            raise DataError(
+                f"{where}: query {identity!r:.80} has a different text than before: {text!r:.80}"
+            )
         if len(self._texts) > len(self.queries):
             self.add_query(Query(identity, text, **fields), file, line)
 
@@ -286,11 +283,10 @@ class RatingsBuilder(BenchmarkBuilder):
         where = f"{file}:{line}" if line else file
         before = self._rated.setdefault((query, document), where)
         if before != where:
-            msg = (
+            raise RepeatedDocumentError(
                 f"{where}: document {document!r:.80} occurs twice in query {query!r:.80}; first in "
                 f"{before}"
             )
-            raise RepeatedDocumentError(msg)
         judgment = Judgment(query, Anchor(document=document), grade, extra=extra or {})
         self.add_judgment(judgment, file, line)
 
@@ -312,8 +308,9 @@ def read_about_node(node: Node) -> dict[str, Any]:
     known = read_metadata(node)
     unknown = node.besides(*_TEXTS, "thresholds", "metadata")
     if both := sorted(known.keys() & unknown.keys()):
-        msg = f"{node.where}: {both[0]!r} occurs both at the top and in metadata; keep one of them"
-        raise DataError(msg)
+        raise DataError(
+            f"{node.where}: {both[0]!r} occurs both at the top and in metadata; keep one of them"
+        )
     if unknown or known:
         found["metadata"] = {**unknown, **known}
     return found

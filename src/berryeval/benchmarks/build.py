@@ -114,8 +114,7 @@ def add_contexts(
             builder.add_judgment(Judgment(query, Anchor(chunk=chunk), 1), ids[0].where)
         return
     if ids is not None and len(ids) != len(texts):
-        msg = f"{texts[0].where}: found {len(texts)} contexts but {len(ids)} context ids"
-        raise DataError(msg)
+        raise DataError(f"{texts[0].where}: found {len(texts)} contexts but {len(ids)} context ids")
     seen: set[str] = set()
     for place, node in enumerate(texts):
         text = node.text()

@@ -53,16 +53,14 @@ def read_text_documents(folder: Path) -> Iterator[tuple[Document, str]]:
         yield Document(identity, text, title=title, source=relative.as_posix()), os.fspath(path)
     if not found:
         endings = ", ".join(TEXT_SUFFIXES)
-        msg = f"{folder}: has no documents; expected files that end in one of {endings}"
-        raise DataError(msg)
+        raise DataError(f"{folder}: has no documents; expected files that end in one of {endings}")
 
 
 def find_files_below(folder: Path, wanted: Callable[[str], bool]) -> Iterator[Path]:
     """Yield the files below a folder in the order of their paths, without hidden ones."""
     if not folder.is_dir():
         problem = "expected a folder, found a file" if folder.exists() else "no such folder"
-        msg = f"{folder}: {problem}"
-        raise DataError(msg)
+        raise DataError(f"{folder}: {problem}")
     paths = []
     for place, folders, names in os.walk(folder, onerror=_reject):
         folders[:] = [name for name in folders if not name.startswith(".")]
@@ -71,8 +69,7 @@ def find_files_below(folder: Path, wanted: Callable[[str], bool]) -> Iterator[Pa
 
 
 def _reject(error: OSError) -> None:
-    msg = f"{error.filename}: cannot be read ({error.strerror or error})"
-    raise DataError(msg) from None
+    raise DataError(f"{error.filename}: cannot be read ({error.strerror or error})") from None
 
 
 # A TREC collection: `<DOC><DOCNO> id </DOCNO> … <TEXT> … </TEXT></DOC>`, repeated.
@@ -121,12 +118,12 @@ def read_trec_documents(path: Path, encoding: str = "utf-8") -> Iterator[tuple[D
         line += text.count("\n", counted, match.start())
         counted, found = match.start(), True
         if not match[2]:
-            msg = f"{source}:{line}: <DOC> has no </DOC>"
-            raise DataError(msg)
+            raise DataError(f"{source}:{line}: <DOC> has no </DOC>")
         yield _parse_trec_document(match[1], f"{source}:{line}"), line
     if not found:
-        msg = f"{source}: has no <DOC>; a corpus is JSON lines (.jsonl) or a TREC collection"
-        raise DataError(msg)
+        raise DataError(
+            f"{source}: has no <DOC>; a corpus is JSON lines (.jsonl) or a TREC collection"
+        )
 
 
 def _decode(path: Path, encoding: str) -> str:
@@ -134,19 +131,20 @@ def _decode(path: Path, encoding: str) -> str:
     try:
         return data.decode(encoding)
     except LookupError:
-        msg = f"encoding must be a Python encoding, found {encoding!r:.80}"
-        raise ConfigurationError(msg) from None
+        raise ConfigurationError(
+            f"encoding must be a Python encoding, found {encoding!r:.80}"
+        ) from None
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        msg = f"{display_name(path)}:{line}: not {encoding} text; choose another with encoding="
-        raise DataError(msg) from None
+        raise DataError(
+            f"{display_name(path)}:{line}: not {encoding} text; choose another with encoding="
+        ) from None
 
 
 def _parse_trec_document(body: str, where: str) -> Document:
     number = _NUMBER.search(body)
     if not number or not number[1]:
-        msg = f"{where}: <DOC> has no <DOCNO> with an id"
-        raise DataError(msg)
+        raise DataError(f"{where}: <DOC> has no <DOCNO> with an id")
     title = _TITLE.search(body)
     texts = [match[1] for match in _BODY.finditer(body)] or [body[number.end() :]]
     return Document(
@@ -185,18 +183,16 @@ def read_corpus(
         files[_kind_of(file)].append(file)
     collections, texts, others = files.values()
     if collections and texts:
-        msg = (
+        raise DataError(
             f"{place}: has collections ({_list_files(collections, place)}) and single texts "
             f"({_list_files(texts, place)}); move one kind elsewhere"
         )
-        raise DataError(msg)
     if not collections and not texts:
         there = f"; found {_list_files(others, place)}" if others else ""
-        msg = (
+        raise DataError(
             f"{place}: has no documents; expected files that end in one of "
             f"{', '.join((*TEXT_SUFFIXES, *_JSON_LINES))}, or a TREC collection{there}"
         )
-        raise DataError(msg)
     if others:
         skipped = pluralize(len(others), "file is", "files are")
         builder.add_remark(f"{place}: {skipped} not text and skipped: {_list_files(others, place)}")

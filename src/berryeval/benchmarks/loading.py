@@ -74,8 +74,7 @@ class Source:
         try:
             return frozenset(entry.name for entry in self.path.iterdir())
         except OSError as error:
-            msg = f"{self.name}: cannot be read ({error.strerror or error})"
-            raise DataError(msg) from None
+            raise DataError(f"{self.name}: cannot be read ({error.strerror or error})") from None
 
     def has(self, *names: str) -> bool:
         """Whether the folder has all of these files, compressed or not."""
@@ -233,8 +232,9 @@ def _find_path(source: PathLike) -> PathLike:
     if there:
         return source
     hint = suggest(name, bundled_benchmarks(), listed="bundled:")
-    msg = f"{name}: no such file or folder, and no bundled benchmark of this name; {hint}"
-    raise DataError(msg)
+    raise DataError(
+        f"{name}: no such file or folder, and no bundled benchmark of this name; {hint}"
+    )
 
 
 def detect_format(source: Source) -> str:
@@ -248,8 +248,7 @@ def detect_format(source: Source) -> str:
         if names
         else "unknown format; choose one with --format, or format= in Python: " + ", ".join(LOADERS)
     )
-    msg = f"{source.name}: {problem}"
-    raise DataError(msg)
+    raise DataError(f"{source.name}: {problem}")
 
 
 def options_of(loader: Loader) -> list[str]:

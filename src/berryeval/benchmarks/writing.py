@@ -37,13 +37,11 @@ def write_benchmark(benchmark: Benchmark, path: PathLike) -> None:
         else:
             _write_folder(benchmark, Path(os.path.realpath(path)))
     except OSError as error:
-        msg = f"{name}: cannot be written ({error.strerror or error})"
-        raise DataError(msg) from None
+        raise DataError(f"{name}: cannot be written ({error.strerror or error})") from None
     except DataError:
         raise
     except (TypeError, ValueError, RecursionError) as error:
-        msg = f"{name}: the benchmark cannot be written as JSON ({error})"
-        raise DataError(msg) from None
+        raise DataError(f"{name}: the benchmark cannot be written as JSON ({error})") from None
 
 
 def _write_file(benchmark: Benchmark, path: PathLike) -> None:
@@ -58,8 +56,7 @@ def _write_file(benchmark: Benchmark, path: PathLike) -> None:
             for record in records:
                 line = record.to_json()
                 if TYPE in line:
-                    msg = f"a {kind} has its own field {TYPE!r}; write a folder instead"
-                    raise DataError(msg)
+                    raise DataError(f"a {kind} has its own field {TYPE!r}; write a folder instead")
                 stream.write(encode_json_line({TYPE: kind, **line}) + b"\n")
 
 
@@ -88,15 +85,13 @@ def _check_replaceable(target: Path) -> None:
     if not target.exists():
         return
     if not target.is_dir():
-        msg = f"{target}: is a file; expected a folder"
-        raise DataError(msg)
+        raise DataError(f"{target}: is a file; expected a folder")
     strangers = sorted({path.name for path in target.iterdir()} - set(_FILES))
     if strangers:
-        msg = (
+        raise DataError(
             f"{target}: contains {strangers[0]!r}, which is not part of a benchmark; choose "
             "another folder"
         )
-        raise DataError(msg)
 
 
 def _replace(target: Path, place: Path) -> None:

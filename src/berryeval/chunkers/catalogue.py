@@ -64,11 +64,9 @@ def parse_chunker(text: str) -> Chunker:
             choices = [choice for option in known.values() for choice in option.choices]
             reject_unknown(f"the chunker {text!r}", [word], [*known, *choices])
             if not words:
-                msg = f"the chunker {text!r} has no value after {word!r}"
-                raise ConfigurationError(msg)
+                raise ConfigurationError(f"the chunker {text!r} has no value after {word!r}")
         option = bare or known[word]
         if option.name in options:
-            msg = f"the chunker {text!r} sets {option.name!r} twice"
-            raise ConfigurationError(msg)
+            raise ConfigurationError(f"the chunker {text!r} sets {option.name!r} twice")
         options[option.name] = option.read(word if bare else words.pop(0))
     return make_chunker(name, **options)

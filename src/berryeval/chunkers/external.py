@@ -30,8 +30,9 @@ def make_splitter(package: Any, name: str, owner: str, **options: Any) -> Any:
         return getattr(package, name)(**options)
     except (TypeError, ValueError) as error:
         shown = ", ".join(f"{key}={value!r}" for key, value in options.items())
-        msg = f"{owner}: {name}({shown}) rejects its options: {error}"
-        raise ConfigurationError(msg) from error
+        raise ConfigurationError(
+            f"{owner}: {name}({shown}) rejects its options: {error}"
+        ) from error
 
 
 def split(splitter: Any, document: Document) -> list[Piece]:
@@ -64,8 +65,9 @@ def _split_text(splitter: Any, text: str, name: str) -> list[_Given]:
             owner = f"{name}: the splitter {called}"
             pieces = _call(getattr(splitter, method), text, owner)
             return [one for one in map(_read, pieces) if one.text.strip()]
-    msg = f"expected a splitter with chunk, split_text or a call, found {type(splitter).__name__}"
-    raise ConfigurationError(msg)
+    raise ConfigurationError(
+        f"expected a splitter with chunk, split_text or a call, found {type(splitter).__name__}"
+    )
 
 
 def _call(split_text: Callable[[str], Any], text: str, owner: str) -> list[Any]:
@@ -74,11 +76,9 @@ def _call(split_text: Callable[[str], Any], text: str, owner: str) -> list[Any]:
         is_list = isinstance(found, Iterable) and not isinstance(found, str | bytes | Mapping)
         pieces = list(found) if is_list else None
     except Exception as error:
-        msg = f"{owner} failed: {str(error) or type(error).__name__}"
-        raise DataError(msg) from error
+        raise DataError(f"{owner} failed: {str(error) or type(error).__name__}") from error
     if pieces is None:
-        msg = f"{owner} must return a list of pieces, found {found!r:.80}"
-        raise DataError(msg)
+        raise DataError(f"{owner} must return a list of pieces, found {found!r:.80}")
     return pieces
 
 
@@ -87,8 +87,7 @@ def _read(piece: Any) -> _Given:
         return _Given(piece, None)
     text = getattr(piece, "text", getattr(piece, "page_content", None))
     if not isinstance(text, str):
-        msg = f"expected pieces that are strings or have a text, found {piece!r:.80}"
-        raise DataError(msg)
+        raise DataError(f"expected pieces that are strings or have a text, found {piece!r:.80}")
     start = getattr(piece, "start_index", None)
     return _Given(text, start if isinstance(start, int) else None)
 
@@ -114,12 +113,11 @@ def _locate_normalized(
             text, words, lambda: find_starts_by_twin(document.text, words, split_texts, _letters)
         )
     except NotInTextError as error:
-        msg = (
+        raise DataError(
             f"{document.id}: piece {error.place + 1} of {len(pieces)} from the splitter is not in "
             f"the text after the previous piece: {pieces[error.place]!r:.80}; a splitter must keep "
             "the words and their order"
-        )
-        raise DataError(msg) from None
+        ) from None
     return _unique_pieces(
         (offsets[start], offsets[start + len(word) - 1] + 1)
         for start, word in zip(starts, words, strict=True)
@@ -184,8 +182,9 @@ class ChonkieChunker(_SplitterChunker):
         super().__post_init__()
         if self.overlap and self.kind not in _WITH_OVERLAP:
             name, kinds = _CHONKIE_CLASSES[self.kind], " or ".join(_WITH_OVERLAP)
-            msg = f"Chonkie's {name} has no overlap, found {self.overlap}; use the kind {kinds}"
-            raise ConfigurationError(msg)
+            raise ConfigurationError(
+                f"Chonkie's {name} has no overlap, found {self.overlap}; use the kind {kinds}"
+            )
 
     @cached_property
     def _created(self) -> Any:

@@ -298,8 +298,7 @@ def take_verbosity(command: str, tokens: Sequence[str]) -> tuple[list[str], Verb
 def use_verbosity(command: str, asked: Verbosity) -> Iterator[None]:
     """Show log lines as asked while a command runs; `eval` shows its own."""
     if asked.quiet and asked.verbose:
-        msg = f"choose one of {QUIET} and {VERBOSE}"
-        raise ConfigurationError(msg)
+        raise ConfigurationError(f"choose one of {QUIET} and {VERBOSE}")
     if asked == _DEFAULT or command == "eval":
         yield
         return

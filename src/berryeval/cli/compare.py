@@ -102,11 +102,13 @@ def compare(  # noqa: PLR0913 - the options of the command
     from berryeval.workflows import compare_runs
 
     if not runs:
-        msg = "no run to compare; give two runs, or one with several providers, or latest"
-        raise ConfigurationError(msg)
+        raise ConfigurationError(
+            "no run to compare; give two runs, or one with several providers, or latest"
+        )
     if format and output is None and EXPORTERS.get(format).home != "stdout":
-        msg = f"--format {format} needs --output FILE, which says where the report goes"
-        raise ConfigurationError(msg)
+        raise ConfigurationError(
+            f"--format {format} needs --output FILE, which says where the report goes"
+        )
     report = compare_runs(
         runs,
         title,

@@ -12,8 +12,7 @@ STDOUT: Final = "-"
 def _reject_flag(_: Any, value: str | None) -> None:
     """Reject a path that starts with a hyphen: it is a flag, and the path was forgotten."""
     if value is not None and value.startswith("-") and value != STDOUT:
-        msg = f"expected a path, or - for stdout, found {value!r}"
-        raise ValueError(msg)
+        raise ValueError(f"expected a path, or - for stdout, found {value!r}")
 
 
 _PATH: Final = Parameter(

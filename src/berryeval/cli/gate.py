@@ -142,13 +142,15 @@ def _read_formats(export: list[str] | None, output: str | None) -> list[str]:
 
     names = list(dict.fromkeys(split_names(export or [])))
     if output and not names:
-        msg = "--output is the folder of --export; add the formats, as in --export junit markdown"
-        raise ConfigurationError(msg)
+        raise ConfigurationError(
+            "--output is the folder of --export; add the formats, as in --export junit markdown"
+        )
     for name in names:
         EXPORTERS.get(name)
     if output == STDOUT and len(names) > 1:
-        msg = f"{' and '.join(names)} would both go to stdout; give a folder with --output"
-        raise ConfigurationError(msg)
+        raise ConfigurationError(
+            f"{' and '.join(names)} would both go to stdout; give a folder with --output"
+        )
     return names
 
 

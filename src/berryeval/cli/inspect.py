@@ -29,15 +29,13 @@ def read_options(texts: list[str] | None) -> dict[str, Any]:
     from berryeval.workflows import read_pairs
 
     if texts is not None and not texts:
-        msg = "--options has no value; write it as NAME=VALUE, or omit it"
-        raise ConfigurationError(msg)
+        raise ConfigurationError("--options has no value; write it as NAME=VALUE, or omit it")
     given = texts or []
     pairs = read_pairs(given, "--options")
     names = [text.partition("=")[0].strip() for text in given]
     twice = next((name for name in pairs if names.count(name) > 1), None)
     if twice is not None:
-        msg = f"--options: {twice!r} is given twice; give it once"
-        raise ConfigurationError(msg)
+        raise ConfigurationError(f"--options: {twice!r} is given twice; give it once")
     return {name: _read_value(name, text) for name, text in pairs.items()}
 
 
@@ -51,8 +49,9 @@ def _read_value(name: str, text: str) -> Any:
     try:
         return yaml.safe_load(text)
     except yaml.YAMLError:
-        msg = f"--options: {name} must be a list like [1, 4] or a text, found {text!r:.80}"
-        raise ConfigurationError(msg) from None
+        raise ConfigurationError(
+            f"--options: {name} must be a list like [1, 4] or a text, found {text!r:.80}"
+        ) from None
 
 
 def inspect(

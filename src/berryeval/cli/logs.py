@@ -40,16 +40,16 @@ def log_level(*, quiet: bool = False, verbose: bool = False) -> int:
     """Return the lowest level to show: notes, unless a flag or `BERRYEVAL_LOG` says otherwise."""
     quiet, verbose = quiet or is_quiet(), verbose or is_verbose()
     if quiet and verbose:
-        msg = f"choose one of {QUIET} and {VERBOSE}"
-        raise ConfigurationError(msg)
+        raise ConfigurationError(f"choose one of {QUIET} and {VERBOSE}")
     if quiet or verbose:
         return logging.ERROR if quiet else logging.DEBUG
     asked = os.environ.get(LOG_VARIABLE, "").strip().lower()
     if not asked:
         return NOTE
     if asked not in _LEVELS:
-        msg = f"{LOG_VARIABLE} must be one of {', '.join(_LEVELS)}; found {asked!r}"
-        raise ConfigurationError(msg)
+        raise ConfigurationError(
+            f"{LOG_VARIABLE} must be one of {', '.join(_LEVELS)}; found {asked!r}"
+        )
     return int(getattr(logging, asked.upper()))
 
 

@@ -114,8 +114,9 @@ def build_files(report: Report, name: str, label: str = "", *, to_stdout: bool) 
     if len(files) > 1 and to_stdout:
         parts = ", ".join(file.name for file in files[:_NAMED])
         more = ", ..." if len(files) > _NAMED else ""
-        msg = f"{name} makes {len(files)} files ({parts}{more}); give a folder with --output"
-        raise ConfigurationError(msg)
+        raise ConfigurationError(
+            f"{name} makes {len(files)} files ({parts}{more}); give a folder with --output"
+        )
     return files
 
 

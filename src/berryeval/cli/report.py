@@ -46,8 +46,7 @@ def report(
     from berryeval.workflows import build_report
 
     if not runs:
-        msg = "no run to report on; give its folder or name, or latest"
-        raise ConfigurationError(msg)
+        raise ConfigurationError("no run to report on; give its folder or name, or latest")
     names = _read_formats(format or [], output)
     with log_lines(error_screen(), log_level(quiet=quiet)):
         built, folder = build_report(runs, title)
@@ -87,11 +86,13 @@ def _read_formats(given: list[str], output: str | None) -> list[str]:
         names = [find_format(str(output)) if one_file else DEFAULT_FORMAT]
     homes = [EXPORTERS.get(name).home if output is None else "" for name in names]
     if len(names) > 1 and output is not None and (output == STDOUT or not is_folder(output)):
-        msg = f"{len(names)} formats do not fit in one file; give a folder with --output"
-        raise ConfigurationError(msg)
+        raise ConfigurationError(
+            f"{len(names)} formats do not fit in one file; give a folder with --output"
+        )
     if homes.count("stdout") > 1:
-        msg = f"{' and '.join(names)} would both go to stdout; give a folder with --output"
-        raise ConfigurationError(msg)
+        raise ConfigurationError(
+            f"{' and '.join(names)} would both go to stdout; give a folder with --output"
+        )
     return names
 
 

@@ -54,13 +54,13 @@ def export(
     from berryeval.workflows import export_runs, find_run, write_text_file
 
     if (run is None) == (all is None):
-        msg = "name one RUN (or latest), or give a folder with --all"
-        raise ConfigurationError(msg)
+        raise ConfigurationError("name one RUN (or latest), or give a folder with --all")
     if all is not None:
         if format is not None or output is not None:
             owner = "--output" if format is None else "--format"
-            msg = f"--all writes the records of runs into its folder; {owner} is for one RUN"
-            raise ConfigurationError(msg)
+            raise ConfigurationError(
+                f"--all writes the records of runs into its folder; {owner} is for one RUN"
+            )
         filters = read_filters(benchmark, None, since)
         written = [
             {"run": name, "path": str(path)} for name, path in export_runs(all, filters, store)
@@ -196,8 +196,9 @@ def prune(
 
     def confirm(place: str, names: list[str]) -> bool:
         if json and names and not (dry_run or yes):
-            msg = "nothing was deleted: --json cannot ask for confirmation; add --yes or --dry-run"
-            raise ConfigurationError(msg)
+            raise ConfigurationError(
+                "nothing was deleted: --json cannot ask for confirmation; add --yes or --dry-run"
+            )
         if json or not names:
             return yes and not dry_run
         more = f"\n  ... and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
@@ -224,7 +225,8 @@ def _confirm() -> bool:
     from berryeval.errors import ConfigurationError
 
     if sys.stdin is None or not sys.stdin.isatty():
-        msg = "nothing was deleted: there is no terminal to confirm on; add --yes"
-        raise ConfigurationError(msg)
+        raise ConfigurationError(
+            "nothing was deleted: there is no terminal to confirm on; add --yes"
+        )
     print("delete them? [y/N] ", end="", file=sys.stderr, flush=True)
     return sys.stdin.readline().strip().lower() in {"y", "yes"}

@@ -146,8 +146,7 @@ def list_runs(
     from berryeval.workflows import open_history
 
     if limit < 0:
-        msg = f"--limit must be 0 or more, found {limit}"
-        raise ConfigurationError(msg)
+        raise ConfigurationError(f"--limit must be 0 or more, found {limit}")
     names = _split_metrics(metrics)
     filters = read_filters(benchmark, provider, since, until)
     with open_history(store) as opened:
@@ -198,8 +197,7 @@ def reject_unknown_names(store: Store, filters: Filters) -> None:
     ):
         if wanted is not None and (names := known()) and wanted not in names:
             hint = suggest(wanted, names)
-            msg = f"no run in the store {store.shown} has a {kind} {wanted!r}; {hint}"
-            raise DataError(msg)
+            raise DataError(f"no run in the store {store.shown} has a {kind} {wanted!r}; {hint}")
 
 
 def reject_unknown_metrics(
@@ -222,8 +220,7 @@ def reject_unknown_metrics(
                 raise
             known, hint = metric, suggest(metric, names)
         if names and known not in names:
-            msg = f"no run in the store {store.shown} has {metric!r}; {hint}"
-            raise MetricError(msg)
+            raise MetricError(f"no run in the store {store.shown} has {metric!r}; {hint}")
 
 
 def format_failures(failed: int, queries: int) -> str:

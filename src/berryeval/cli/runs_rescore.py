@@ -50,11 +50,9 @@ def rescore(
 
     names = split_names(metrics or [])
     if not names:
-        msg = "name at least one metric, as in -m nDCG@10 AP"
-        raise ConfigurationError(msg)
+        raise ConfigurationError("name at least one metric, as in -m nDCG@10 AP")
     if qrels is not None and benchmark is not None:
-        msg = "choose one of --qrels and --benchmark"
-        raise ConfigurationError(msg)
+        raise ConfigurationError("choose one of --qrels and --benchmark")
     with log_lines(error_screen(), log_level()):
         done = rescore_run(run, names, qrels=qrels, benchmark=benchmark, save=save, store=store)
     found, parts, saved = done.run, done.parts, done.saved

@@ -64,8 +64,7 @@ def score(  # noqa: PLR0913 - the options of the command
     from berryeval.workflows import score_files
 
     if json + csv + trec_format > 1:
-        msg = "choose one of --json, --csv and --trec-format"
-        raise ConfigurationError(msg)
+        raise ConfigurationError("choose one of --json, --csv and --trec-format")
     found = score_files(
         qrels, run, metrics or [], profile=profile, lenient=lenient, audit=audit, by=by
     )

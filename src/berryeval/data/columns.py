@@ -91,30 +91,27 @@ def table_from_columns(
 ) -> QueryTable:
     """Build a table; an invalid row is a `DataError`, or dropped if `lenient`."""
     if not len(queries) == len(documents) == len(values):
-        msg = (
+        raise DataError(
             f"{_prefix(source)}found {len(queries)} queries, {len(documents)} documents and "
             f"{len(values)} numbers; expected equal lengths"
         )
-        raise DataError(msg)
     faulty = ~np.isfinite(values) if kind == "qrels" else np.isnan(values)
     if faulty.any():
         row = int(np.argmax(faulty))
         if not lenient:
             need = "must not be NaN" if np.isnan(values[row]) else "must be finite, found "
             number = "" if np.isnan(values[row]) else repr(float(values[row]))
-            msg = f"{_prefix(source)}row {row}: the {VALUE_OF[kind]} {need}{number}"
-            raise DataError(msg)
+            raise DataError(f"{_prefix(source)}row {row}: the {VALUE_OF[kind]} {need}{number}")
         kept = np.flatnonzero(~faulty)
         dropped += len(values) - len(kept)
         queries, documents, values = queries.take(kept), documents.take(kept), values[kept]
     unique, offsets, order, repeated = group_rows(queries, documents)
     if len(repeated) and not lenient:
         row = int(repeated[0])
-        msg = (
+        raise RepeatedDocumentError(
             f"{_prefix(source)}row {row}: document {documents[row]!r} "
             f"appears twice in query {queries[row]!r}"
         )
-        raise RepeatedDocumentError(msg)
     if order is not None:
         documents, values = documents.take(order), values[order]
     return QueryTable(
@@ -177,15 +174,14 @@ def table_from_arrays(
     """
     if not isinstance(ids, np.ndarray) or ids.ndim != 2 or ids.dtype.kind not in "iu":  # noqa: PLR2004 - rows and columns
         found = f"{ids.dtype} {ids.shape}" if isinstance(ids, np.ndarray) else type(ids).__name__
-        msg = f"document ids must be a 2-D NumPy array of whole numbers, found {found}"
-        raise DataError(msg)
+        raise DataError(f"document ids must be a 2-D NumPy array of whole numbers, found {found}")
     if np.shape(values) != ids.shape:
-        msg = f"a {VALUE_OF[kind]} per id is needed: found {np.shape(values)} for {ids.shape}"
-        raise DataError(msg)
+        raise DataError(
+            f"a {VALUE_OF[kind]} per id is needed: found {np.shape(values)} for {ids.shape}"
+        )
     names = string_column(np.arange(len(ids)) if queries is None else queries, "query")
     if len(names) != len(ids):
-        msg = f"found {len(names)} query ids for {len(ids)} rows"
-        raise DataError(msg)
+        raise DataError(f"found {len(names)} query ids for {len(ids)} rows")
     rows, places = np.nonzero(ids != PADDING)
     return table_from_columns(
         names.take(rows.astype(np.int64)),
@@ -205,25 +201,24 @@ def string_column(items: Sequence[Any] | npt.NDArray[Any], what: str) -> StringC
     strings = []
     for row, item in enumerate(items):
         if isinstance(item, bool) or not isinstance(item, str | int | np.integer):
-            msg = (
+            raise DataError(
                 f"row {row}: a {what} id must be a str or a whole number, "
                 f"found {type(item).__name__} {item!r:.80}"
             )
-            raise DataError(msg)
         strings.append(str(item))
     try:
         return StringColumn.from_strings(strings)
     except UnicodeEncodeError as error:
-        msg = f"a {what} id must be valid Unicode text, found {error.object!r:.80}"
-        raise DataError(msg) from None
+        raise DataError(
+            f"a {what} id must be valid Unicode text, found {error.object!r:.80}"
+        ) from None
 
 
 def number_column(items: Sequence[Any] | npt.NDArray[Any], kind: Kind) -> npt.NDArray[np.float64]:
     """Build a column of numbers."""
     array = np.asarray(items)
     if array.dtype.kind not in "iuf" and array.size:
-        msg = f"a {VALUE_OF[kind]} must be a number, found an array of {array.dtype}"
-        raise DataError(msg)
+        raise DataError(f"a {VALUE_OF[kind]} must be a number, found an array of {array.dtype}")
     return np.array(array, dtype=np.float64)
 
 

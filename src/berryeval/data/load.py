@@ -50,12 +50,11 @@ def load_table(
 
     if is_frame(source):
         return table_from_frame(source, kind, names, lenient=lenient)
-    msg = (
+    raise DataError(
         f"{'judgments' if kind == 'qrels' else 'a run'} must be a dict "
         f"{{query: {{document: {VALUE_OF[kind]}}}}}, a path, a frame (pandas, polars, Arrow) or a "
         f"2-D array of ids; found {type(source).__name__} {source!r:.80}"
     )
-    raise DataError(msg)
 
 
 def default_values(ids: np.ndarray[Any, Any], kind: Kind) -> np.ndarray[Any, Any]:
@@ -122,11 +121,10 @@ def find_beir_qrels(folder: Path, split: str | None = None) -> Path:
     if wanted in found:
         return found[wanted]
     there = ", ".join(path.name for path in found.values()) or "none"
-    msg = (
+    raise DataError(
         f"{folder}: is a directory, expected a file, or a BEIR folder with qrels/{wanted}.tsv; "
         f"found {there}"
     )
-    raise DataError(msg)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

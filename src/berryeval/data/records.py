@@ -157,19 +157,15 @@ class Anchor(_Record):
     def __post_init__(self) -> None:
         _normalize_section(self)
         if not (self.chunk or self.document or self.quote):
-            msg = "an anchor needs a chunk, a document or a quote"
-            raise DataError(msg)
+            raise DataError("an anchor needs a chunk, a document or a quote")
         lines = self.unit == "lines"
         _check_span(self.start, self.end, first=int(lines), end_included=lines)
         if (self.section or self.start is not None) and not self.document:
-            msg = "an anchor with a section or a span needs its document"
-            raise DataError(msg)
+            raise DataError("an anchor with a section or a span needs its document")
         if self.section and self.start is not None:
-            msg = "an anchor has a section or a span, not both"
-            raise DataError(msg)
+            raise DataError("an anchor has a section or a span, not both")
         if self.chunk and (self.section or self.start is not None or self.quote):
-            msg = "an anchor with a chunk has no section, span or quote"
-            raise DataError(msg)
+            raise DataError("an anchor with a chunk has no section, span or quote")
 
 
 @dataclass(frozen=True)
@@ -208,12 +204,10 @@ def _check_span(
     if start is None and end is None:
         return
     if start is None or end is None:
-        msg = f"a span needs start and end, found start={start} and end={end}"
-        raise DataError(msg)
+        raise DataError(f"a span needs start and end, found start={start} and end={end}")
     for name, value in (("start", start), ("end", end)):
         if not is_whole(value):
             raise type_mismatch(name, "a whole number", value)
     if start < first or end < start + (not end_included):
         wanted = f"{first} <= start {'<=' if end_included else '<'} end"
-        msg = f"expected a span with {wanted}, found start={start} and end={end}"
-        raise DataError(msg)
+        raise DataError(f"expected a span with {wanted}, found start={start} and end={end}")

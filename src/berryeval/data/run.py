@@ -37,11 +37,13 @@ class RankingRule:
 
     def __post_init__(self) -> None:
         if self.ties not in get_args(Ties):
-            msg = f"ties must be one of {', '.join(get_args(Ties))}; found {self.ties!r}"
-            raise ConfigurationError(msg)
+            raise ConfigurationError(
+                f"ties must be one of {', '.join(get_args(Ties))}; found {self.ties!r}"
+            )
         if self.depth is not None and (not isinstance(self.depth, int) or self.depth < 1):
-            msg = f"depth must be an integer from 1 up, or None; found {self.depth!r}"
-            raise ConfigurationError(msg)
+            raise ConfigurationError(
+                f"depth must be an integer from 1 up, or None; found {self.depth!r}"
+            )
 
     def order(self, documents: list[bytes], scores: list[float]) -> list[int]:
         """Return row numbers, best first; the native counterpart is `QueryJudge::rank`."""

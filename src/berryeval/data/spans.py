@@ -50,8 +50,9 @@ class TokenCounter:
         if starts is None:
             text = self._text_of(document)
             if text is None:
-                msg = f"cannot count tokens: the text of document {document!r} is unknown"
-                raise MetricError(msg)
+                raise MetricError(
+                    f"cannot count tokens: the text of document {document!r} is unknown"
+                )
             starts = self._starts[document] = [token.start() for token in _TOKEN.finditer(text)]
         return bisect_left(starts, end) - bisect_left(starts, start)
 
@@ -163,15 +164,15 @@ class SpanRanking:
     def _top_spans(self, cutoff: int | None) -> Iterator[tuple[Span, ...]]:
         for passage in self.passages[:cutoff]:
             if not passage.spans:
-                msg = f"hit {passage.id!r} has neither text nor a position in a known document"
-                raise MetricError(msg)
+                raise MetricError(
+                    f"hit {passage.id!r} has neither text nor a position in a known document"
+                )
             yield passage.spans
 
     def shared_by_chunks(self, rel: float, unit: Unit = "characters") -> Shared:
         """Return the overlap if exactly the chunks with wanted text had been retrieved."""
         if self.chunks is None:
-            msg = "the chunks of the corpus are unknown: pass them as chunks=..."
-            raise MetricError(msg)
+            raise MetricError("the chunks of the corpus are unknown: pass them as chunks=...")
         holding = {
             Span(span.document, start, end)
             for wanted in self._relevant(rel)
@@ -194,11 +195,10 @@ class SpanRanking:
         parts = [part for part in self.wanted if part.grade >= rel]
         for part in parts:
             if not part.spans:
-                msg = (
+                raise MetricError(
                     f"the position of {part.name} is unknown, so its characters cannot be counted: "
                     "pass its documents or chunks, or repair its judgment"
                 )
-                raise MetricError(msg)
         return parts
 
     def wanted_files(self, rel: float) -> list[frozenset[str]]:

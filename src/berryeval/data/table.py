@@ -146,8 +146,9 @@ class QueryTable:
     ) -> QueryTable:
         """Build a table from `{query: {document: number}}`."""
         if not isinstance(rows, Mapping):
-            msg = f"expected {{query: {{document: {VALUE_OF[kind]}}}}}, found {describe(rows)}"
-            raise DataError(msg)
+            raise DataError(
+                f"expected {{query: {{document: {VALUE_OF[kind]}}}}}, found {describe(rows)}"
+            )
         columns = None
         if _backend.native is not None:
             columns = _backend.native.table_from_dict(rows, kind == "qrels", _DICTS, _NUMBERS)
@@ -215,8 +216,7 @@ class QueryTable:
                 query, document, value, group = record
             except (TypeError, ValueError):
                 fields = f"query, document, {VALUE_OF[kind]}, group"
-                msg = f"a record must be ({fields}), found {record!r:.80}"
-                raise DataError(msg) from None
+                raise DataError(f"a record must be ({fields}), found {record!r:.80}") from None
             for what, name in (("query", query), ("document", document), ("group", group)):
                 _encode_id(what, name)
             number = _to_number(value, kind, query, document)
@@ -268,8 +268,9 @@ def _convert_dict(
     for query, row in rows.items():
         queries.append(_encode_id("query", query))
         if not isinstance(row, Mapping):
-            msg = f"query {query!r} must map documents to {VALUE_OF[kind]}s, found {describe(row)}"
-            raise DataError(msg)
+            raise DataError(
+                f"query {query!r} must map documents to {VALUE_OF[kind]}s, found {describe(row)}"
+            )
         for document, value in row.items():
             documents.append(_encode_id("document", document))
             values.append(_to_number(value, kind, query, document))
@@ -284,31 +285,25 @@ def _convert_dict(
 
 def _encode_id(what: str, value: object) -> bytes:
     if not isinstance(value, str):
-        msg = f"a {what} id must be a str, found {describe(value)}"
-        raise DataError(msg)
+        raise DataError(f"a {what} id must be a str, found {describe(value)}")
     try:
         return value.encode()
     except UnicodeEncodeError:
-        msg = f"a {what} id must be valid Unicode text, found {value!r:.80}"
-        raise DataError(msg) from None
+        raise DataError(f"a {what} id must be valid Unicode text, found {value!r:.80}") from None
 
 
 def _to_number(value: object, kind: Kind, query: str, document: str) -> float:
     where = f"the {VALUE_OF[kind]} of document {document!r} for query {query!r}"
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
-        msg = f"{where} must be a number, found {describe(value)}"
-        raise DataError(msg)
+        raise DataError(f"{where} must be a number, found {describe(value)}")
     try:
         number = float(value)
     except OverflowError:
-        msg = f"{where} is too large for a number"
-        raise DataError(msg) from None
+        raise DataError(f"{where} is too large for a number") from None
     if math.isnan(number):
-        msg = f"{where} must not be NaN"
-        raise DataError(msg)
+        raise DataError(f"{where} must not be NaN")
     if kind == "qrels" and math.isinf(number):
-        msg = f"{where} must be finite, found {number!r}"
-        raise DataError(msg)
+        raise DataError(f"{where} must be finite, found {number!r}")
     return number
 
 

@@ -84,12 +84,10 @@ class BaselinePart(JsonRecord):
         """Reject repeated queries and rows of the wrong length."""
         query, count = max(Counter(self.queries).items(), key=itemgetter(1), default=("", 0))
         if count > 1:
-            msg = f"queries has {query!r} {count} times; keep one, with its values"
-            raise DataError(msg)
+            raise DataError(f"queries has {query!r} {count} times; keep one, with its values")
         for name, row in self.values.items():
             if len(row) != len(self.queries):
-                msg = f"{name} has {len(row)} values for {len(self.queries)} queries"
-                raise DataError(msg)
+                raise DataError(f"{name} has {len(row)} values for {len(self.queries)} queries")
 
     @classmethod
     def of(cls, benchmark: BenchmarkRecord, provider: str, scores: Scores) -> BaselinePart:
@@ -144,8 +142,7 @@ class Baseline(JsonRecord):
         """Reject a provider that occurs twice on a benchmark."""
         for (benchmark, provider), count in Counter(one.owner for one in self.parts).items():
             if count > 1:
-                msg = f"parts has {provider} on {benchmark} {count} times; keep one"
-                raise DataError(msg)
+                raise DataError(f"parts has {provider} on {benchmark} {count} times; keep one")
 
     @classmethod
     def of(cls, record: RunRecord) -> Baseline:
@@ -178,18 +175,16 @@ class Baseline(JsonRecord):
         """Return the scores of a provider on this version of the benchmark."""
         found = next((one for one in self.parts if one.owner == (benchmark, provider)), None)
         if found is None:
-            msg = (
+            raise ConfigurationError(
                 f"the baseline {self.run} has no {provider} on {benchmark}; it has {self.contents} "
                 "(berryeval baseline set RUN writes a new one)"
             )
-            raise ConfigurationError(msg)
         if found.content_hash != content_hash:
-            msg = (
+            raise ConfigurationError(
                 f"the baseline {self.run} was measured on a different version of {benchmark} "
                 f"({found.content_hash[:19]}…, now {content_hash[:19]}…), so differences would not "
                 "be due to the provider; berryeval baseline set RUN writes a new one"
             )
-            raise ConfigurationError(msg)
         return found
 
     def dumps(self) -> str:

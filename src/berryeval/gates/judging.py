@@ -77,8 +77,9 @@ def judge(
     drops state the allowed drop.
     """
     if baseline is None and needs_baseline(gate):
-        msg = f"the baseline {gate.baseline!r} was not read; rules about drops need it"
-        raise ConfigurationError(msg)
+        raise ConfigurationError(
+            f"the baseline {gate.baseline!r} was not read; rules about drops need it"
+        )
     cases = _expand_rules(gate, run, baseline, named)
     drops = _measure_drops(cases, baseline)
     found = [_judge_case(case, drops.get(place), wanted=wanted) for place, case in enumerate(cases)]
@@ -115,11 +116,10 @@ def _expand_rule(rule: Rule, run: RunRecord, named: str) -> list[_Case]:
     found = [case for case in every if rule.covers(*case.owner)]
     if not found:
         known = ", ".join(f"{case.provider.name} on {case.benchmark.name}" for case in every)
-        msg = (
+        raise ConfigurationError(
             f"the rule {str(rule)!r} covers nothing in {run.id} and would never fail; the run has "
             f"{known or 'no provider'}"
         )
-        raise ConfigurationError(msg)
     return found
 
 
@@ -210,11 +210,10 @@ def _scores_with_metric(case: _Case) -> Scores:
     if scores is None:
         tables = [table for table in (provider.scores, provider.standard) if table is not None]
         known = ", ".join(dict.fromkeys(name for table in tables for name in table.metrics))
-        msg = (
+        raise ConfigurationError(
             f"the run has no {rule.metric} of {provider.name}; it has {known}. "
             f"To compute it: {format_rescore_command(run, rule.metric)}"
         )
-        raise ConfigurationError(msg)
     return scores
 
 

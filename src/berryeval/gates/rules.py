@@ -73,11 +73,10 @@ class Rule(_Part):
     @classmethod
     def _require_reachable_significance(cls, value: float) -> float:
         if value < LEAST_SIGNIFICANCE:
-            msg = (
+            raise ValueError(
                 f"must be at least {LEAST_SIGNIFICANCE:g}, found {value:g}: the p-value is "
                 "estimated from random samples, and a rule that no sample reaches would never fail"
             )
-            raise ValueError(msg)
         return value
 
     @model_validator(mode="after")

@@ -66,17 +66,15 @@ def find_comparable_part(
     name, content_hash, k = benchmark
     part = baseline.part(name, content_hash, provider)
     if part.k != k:
-        msg = (
+        raise ConfigurationError(
             f"the baseline {baseline.run} asked {provider} for {part.k} hits per query, this run "
             f"for {k}; they cannot be compared"
         )
-        raise ConfigurationError(msg)
     if rule.metric not in part.values:
-        msg = (
+        raise ConfigurationError(
             f"the baseline {baseline.run} has no {rule.metric} of {provider}; it has "
             f"{', '.join(part.values) or 'none'} ({_NEW_BASELINE}, from a run with that metric)"
         )
-        raise ConfigurationError(msg)
     return part
 
 
@@ -96,11 +94,10 @@ def check_aggregate(rule: Rule, baseline: Baseline, part: BaselinePart, how: str
     """Reject a drop between values that were aggregated differently."""
     before = part.aggregate_of(rule.metric)
     if before != how:
-        msg = (
+        raise ConfigurationError(
             f"{rule.metric} of {part.provider} is the {before} of its queries in the baseline "
             f"{baseline.run} and the {how} in the run; they cannot be compared ({_NEW_BASELINE})"
         )
-        raise ConfigurationError(msg)
 
 
 def check_shared(
@@ -160,5 +157,4 @@ def _worst_value(rule: Rule) -> float:
 
 
 def _reject(rule: Rule, problem: str) -> NoReturn:
-    msg = f"the rule {str(rule)!r} {problem}"
-    raise ConfigurationError(msg)
+    raise ConfigurationError(f"the rule {str(rule)!r} {problem}")

@@ -68,11 +68,10 @@ def validate_score_inputs(ids: QueryDocArray, scores: npt.NDArray[Any]) -> None:
     misplaced = np.isnan(scores) & (ids != PADDING_ID)
     if misplaced.any():
         row, column = np.argwhere(misplaced)[0].tolist()
-        msg = (
+        raise ValueError(
             f"scores must not be NaN, found NaN in row {row}, column {column} "
             f"(id {int(ids[row, column])})"
         )
-        raise ValueError(msg)
 
 
 def check_id_arrays(retrieved: QueryDocArray, relevant: RelevanceArray) -> None:
@@ -80,11 +79,10 @@ def check_id_arrays(retrieved: QueryDocArray, relevant: RelevanceArray) -> None:
     _check_array("retrieved", retrieved, ("int32",))
     _check_array("relevant", relevant, ("int32",))
     if relevant.shape[0] != retrieved.shape[0]:
-        msg = (
+        raise ValueError(
             f"relevant must have as many rows as retrieved, one per query: "
             f"found {relevant.shape[0]} and {retrieved.shape[0]}"
         )
-        raise ValueError(msg)
 
 
 def check_integer(name: str, value: SupportsIndex) -> int:
@@ -94,8 +92,7 @@ def check_integer(name: str, value: SupportsIndex) -> int:
             return operator.index(value)
         except TypeError:
             pass
-    msg = f"{name} must be an integer, found {type(value).__name__} {value!r:.80}"
-    raise TypeError(msg)
+    raise TypeError(f"{name} must be an integer, found {type(value).__name__} {value!r:.80}")
 
 
 def shown_integer(value: int) -> str:
@@ -107,22 +104,21 @@ def check_cutoff(k: SupportsIndex, columns: int, name: str = "k") -> int:
     """Return `k` as an int between 1 and `columns`."""
     cutoff = check_integer(name, k)
     if columns == 0:
-        msg = f"{name} must be between 1 and the columns of retrieved, but retrieved has no columns"
-        raise ValueError(msg)
+        raise ValueError(
+            f"{name} must be between 1 and the columns of retrieved, but retrieved has no columns"
+        )
     if not 1 <= cutoff <= columns:
-        msg = (
+        raise ValueError(
             f"{name} must be between 1 and {columns}, the columns of retrieved; "
             f"found {shown_integer(cutoff)}"
         )
-        raise ValueError(msg)
     return cutoff
 
 
 def check_denominator(denominator: Denominator) -> Denominator:
     """Require a denominator that precision knows."""
     if not isinstance(denominator, str) or denominator not in {"retrieved", "k"}:
-        msg = f"denominator must be 'retrieved' or 'k', found {denominator!r}"
-        raise ValueError(msg)
+        raise ValueError(f"denominator must be 'retrieved' or 'k', found {denominator!r}")
     return denominator
 
 
@@ -135,29 +131,29 @@ def check_grades(relevant: RelevanceArray, grades: GradeArray) -> None:
     misplaced = ~in_range & (relevant != PADDING_ID)
     if misplaced.any():
         row, column = np.argwhere(misplaced)[0].tolist()
-        msg = (
+        raise ValueError(
             "grades must be finite and within the range of float32, found "
             f"{float(grades[row, column])} in row {row}, column {column} "
             f"(id {int(relevant[row, column])})"
         )
-        raise ValueError(msg)
 
 
 def check_threshold(threshold: float, grades: GradeArray | None) -> float:
     """Return `threshold` as a float that compares with the grades in their own precision."""
     kinds = int | float | np.integer | np.floating
     if isinstance(threshold, bool) or not isinstance(threshold, kinds):
-        msg = f"threshold must be a number, found {type(threshold).__name__} {threshold!r}"
-        raise TypeError(msg)
+        raise TypeError(
+            f"threshold must be a number, found {type(threshold).__name__} {threshold!r}"
+        )
     if not abs(float(threshold)) <= _LARGEST_GRADE:
-        msg = f"threshold must be finite and within the range of float32, found {threshold!r}"
-        raise ValueError(msg)
+        raise ValueError(
+            f"threshold must be finite and within the range of float32, found {threshold!r}"
+        )
     if grades is None and threshold != 1:
-        msg = (
+        raise ValueError(
             f"threshold needs grades: without them every id in relevant counts as relevant, "
             f"found threshold={threshold!r} and no grades"
         )
-        raise ValueError(msg)
     if grades is not None and grades.dtype == np.float32:
         return float(np.float32(threshold))  # 0.7 must match a float32 grade written as 0.7
     return float(threshold)
@@ -167,12 +163,11 @@ def raise_grade_conflict(
     relevant: RelevanceArray, grades: GradeArray, row: int, first: int, second: int
 ) -> NoReturn:
     """Reject a row with two different grades for one id."""
-    msg = (
+    raise ValueError(
         f"grades must give an id one grade per row, found {grades[row, first].item()} and "
         f"{grades[row, second].item()} for id {int(relevant[row, first])} in row {row}, "
         f"columns {first} and {second}"
     )
-    raise ValueError(msg)
 
 
 def _check_beside(
@@ -184,38 +179,37 @@ def _check_beside(
 ) -> None:
     _check_array(name, array, dtypes)
     if array.shape != ids.shape:
-        msg = f"{name} must have the shape of {ids_name}, {ids.shape}; found {array.shape}"
-        raise ValueError(msg)
+        raise ValueError(
+            f"{name} must have the shape of {ids_name}, {ids.shape}; found {array.shape}"
+        )
 
 
 def _check_array(name: str, array: npt.NDArray[Any], dtypes: tuple[str, ...]) -> None:
     if not isinstance(array, np.ndarray):
-        msg = (
+        raise TypeError(
             f"{name} must be a numpy.ndarray, found {type(array).__name__}; "
             f"np.array({name}, dtype=np.{dtypes[0]}) makes one"
         )
-        raise TypeError(msg)
     if isinstance(array, np.matrix):  # rows of a matrix are matrices again
-        msg = f"{name} must be a plain numpy.ndarray, found a matrix; np.asarray({name}) makes one"
-        raise TypeError(msg)
+        raise TypeError(
+            f"{name} must be a plain numpy.ndarray, found a matrix; np.asarray({name}) makes one"
+        )
     if isinstance(array, np.ma.MaskedArray):
-        msg = (
+        raise TypeError(
             f"{name} must be a plain numpy.ndarray, found a masked array, whose mask would be "
             f"ignored; {name}.filled({PADDING_ID}) turns masked ids into padding"
         )
-        raise TypeError(msg)
     if array.dtype not in [np.dtype(dtype) for dtype in dtypes]:
-        msg = (
+        raise ValueError(
             f"{name} must have dtype {' or '.join(dtypes)}, found {array.dtype}; "
             f"{name}.astype(np.{dtypes[0]}) converts it if its values fit"
         )
-        raise ValueError(msg)
     if array.ndim != 2:  # noqa: PLR2004 - rows and columns
-        msg = f"{name} must be 2-D, one row per query; found {array.ndim}-D, shape {array.shape}"
-        raise ValueError(msg)
+        raise ValueError(
+            f"{name} must be 2-D, one row per query; found {array.ndim}-D, shape {array.shape}"
+        )
     if not array.flags.c_contiguous or not array.flags.aligned:
-        msg = (
+        raise ValueError(
             f"{name} must be C-contiguous and aligned in memory, found a view or another order; "
             f"np.require({name}, requirements='CA') makes a copy that is"
         )
-        raise ValueError(msg)

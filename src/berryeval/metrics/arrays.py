@@ -235,8 +235,9 @@ def _as_names(metrics: Iterable[str]) -> list[str]:
     several = isinstance(metrics, Iterable) and not isinstance(metrics, str)
     names = list(metrics) if several else []
     if not several or not all(isinstance(name, str) for name in names):
-        msg = f'metrics must be a list of names such as ["recall@10", "mrr"], found {metrics!r}'
-        raise TypeError(msg)
+        raise TypeError(
+            f'metrics must be a list of names such as ["recall@10", "mrr"], found {metrics!r}'
+        )
     return names
 
 
@@ -245,9 +246,8 @@ def _parse(text: str) -> tuple[str, int | None]:
     if match is None or match["name"] not in METRICS:
         near = nearest(text.partition("@")[0], METRICS, 1)
         hint = f"did you mean {near[0]!r}? " if near else ""
-        msg = (
+        raise ValueError(
             f"metrics contains the unknown name {text!r}; {hint}"
             f"known names are {', '.join(METRICS)}, each with an optional cutoff as in 'recall@10'"
         )
-        raise ValueError(msg)
     return match["name"], None if match["k"] is None else int(match["k"])

@@ -63,8 +63,7 @@ class Parameter:
             checked = None
         if checked is None:
             wanted = WANTED.get(self.base_kind, self.base_kind)
-            msg = f"{self.name} of {owner} must be {wanted}, found {value!r}"
-            raise MetricError(msg)
+            raise MetricError(f"{self.name} of {owner} must be {wanted}, found {value!r}")
         return checked
 
 
@@ -214,8 +213,7 @@ class Definition:
         for name in chosen:
             if name not in known:
                 listed = ", ".join(sorted(known)) or "none"
-                msg = f"{self.name} has no parameter {name!r}; it has {listed}"
-                raise MetricError(msg)
+                raise MetricError(f"{self.name} has no parameter {name!r}; it has {listed}")
         values = {}
         for parameter in self.parameters:
             value = chosen.get(parameter.name, parameter.default)
@@ -223,8 +221,7 @@ class Definition:
                 name = parameter.name
                 example = "@10" if name in AT_PARAMETERS else f"({name}=...)"
                 kind = "a cutoff" if name == "cutoff" else f"the parameter {name!r}"
-                msg = f"{self.name} needs {kind}, as in {self.name}{example}"
-                raise MetricError(msg)
+                raise MetricError(f"{self.name} needs {kind}, as in {self.name}{example}")
             values[parameter.name] = parameter.check(self.name, value)
         _check_scale(self.name, values)
         return Metric(self, tuple(values.items()), frozenset(chosen))
@@ -268,8 +265,9 @@ class Metric:
             judged = judged.condensed()
         value = self.definition.formula(judged, **params)
         if not isinstance(value, Real):
-            msg = f"a metric must return a number, found {type(value).__name__} {value!r:.80}"
-            raise TypeError(msg)
+            raise TypeError(
+                f"a metric must return a number, found {type(value).__name__} {value!r:.80}"
+            )
         return float(value)
 
     def __str__(self) -> str:
@@ -365,19 +363,17 @@ def _kind_of(name: str, argument: inspect.Parameter) -> str:
     else:
         kind = given if isinstance(given, str) else inspect.formatannotation(given)
     if kind.removesuffix(" | None") not in CHECKS:
-        msg = (
+        raise MetricError(
             f"the parameter {argument.name!r} of {name} must be annotated with "
             f"{', '.join(CHECKS)} or one of these | None"
         )
-        raise MetricError(msg)
     return kind
 
 
 def _check_scale(name: str, values: Mapping[str, Any]) -> None:
     """Require a scale of grades with min_rel below max_rel."""
     if {"min_rel", "max_rel"} <= values.keys() and values["min_rel"] >= values["max_rel"]:
-        msg = (
+        raise MetricError(
             f"min_rel of {name} must be less than max_rel, "
             f"found {format_value(values['min_rel'])} and {format_value(values['max_rel'])}"
         )
-        raise MetricError(msg)

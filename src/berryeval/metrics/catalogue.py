@@ -109,14 +109,12 @@ def register(
     known = names()
     for taken in (name, *aliases):
         if not _NAME.fullmatch(taken) or taken.lower() in _RESERVED:
-            msg = (
+            raise MetricError(
                 f"{taken!r} cannot be the name of a metric; use letters, digits, _ and -, "
                 "and a letter at both ends"
             )
-            raise MetricError(msg)
         if taken.lower() in known:
-            msg = f"a metric {taken!r} already exists ({known[taken.lower()][0].name})"
-            raise MetricError(msg)
+            raise MetricError(f"a metric {taken!r} already exists ({known[taken.lower()][0].name})")
 
     def declare(formula: F) -> F:
         declared = metric(

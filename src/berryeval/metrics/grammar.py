@@ -35,8 +35,9 @@ def parse_metric(text: str | Metric) -> Metric:
     """Return the one metric that `text` names."""
     found = parse_metrics([text])
     if len(found) != 1:
-        msg = f"{text!r} names {len(found)} metrics ({', '.join(map(str, found))}), expected one"
-        raise MetricError(msg)
+        raise MetricError(
+            f"{text!r} names {len(found)} metrics ({', '.join(map(str, found))}), expected one"
+        )
     return found[0]
 
 
@@ -49,16 +50,16 @@ def parse_metrics(texts: Iterable[str | Metric]) -> list[Metric]:
         elif isinstance(text, str):
             metrics.extend(_parse(text))
         else:
-            msg = f"a metric must be named by a str, found {type(text).__name__} {text!r:.80}"
-            raise MetricError(msg)
+            raise MetricError(
+                f"a metric must be named by a str, found {type(text).__name__} {text!r:.80}"
+            )
     return metrics
 
 
 def _parse(text: str) -> list[Metric]:
     match = _CANONICAL.fullmatch(text)
     if match is None:
-        msg = f"{text!r} is not a metric; metrics look like nDCG@10 or P(rel=2)@5"
-        raise MetricError(msg)
+        raise MetricError(f"{text!r} is not a metric; metrics look like nDCG@10 or P(rel=2)@5")
     name, tail = _split_known_name(text, match["name"])
     definition, implied = names()[name.lower()]
     given: list[Mapping[str, Any]] = [_parameters(text, match["params"])]
@@ -85,8 +86,9 @@ def _split_known_name(text: str, name: str) -> tuple[str, str]:
     spellings = (one for each in definitions().values() for one in (*each.aliases, each.name))
     near = nearest(name, spellings)
     hint = f"did you mean {' or '.join(near)}? " if near else ""
-    msg = f"unknown metric {text!r}; {hint}run `berryeval list metrics` to list all metrics"
-    raise MetricError(msg)
+    raise MetricError(
+        f"unknown metric {text!r}; {hint}run `berryeval list metrics` to list all metrics"
+    )
 
 
 def _parse_tail(text: str, definition: Definition, tail: str) -> Sequence[Mapping[str, Any]]:
@@ -97,8 +99,7 @@ def _parse_tail(text: str, definition: Definition, tail: str) -> Sequence[Mappin
     try:
         return (definition.suffix or _gains)(tail)
     except ValueError:
-        msg = f"{definition.name} does not understand {tail!r} in {text!r}"
-        raise MetricError(msg) from None
+        raise MetricError(f"{definition.name} does not understand {tail!r} in {text!r}") from None
 
 
 def _gains(tail: str) -> list[dict[str, Any]]:
@@ -112,8 +113,7 @@ def _merged(text: str, parts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     for part in parts:
         for name, value in part.items():
             if name in chosen:
-                msg = f"{text!r} gives {name} twice"
-                raise MetricError(msg)
+                raise MetricError(f"{text!r} gives {name} twice")
             chosen[name] = value
     return chosen
 
@@ -123,8 +123,7 @@ def _at(text: str, definition: Definition, number: str) -> dict[str, Any]:
     for parameter in definition.parameters:
         if parameter.name in AT_PARAMETERS:
             return {parameter.name: _number(text, number, parameter.base_kind)}
-    msg = f"{definition.name} takes no cutoff, found {text!r}"
-    raise MetricError(msg)
+    raise MetricError(f"{definition.name} takes no cutoff, found {text!r}")
 
 
 def _number(text: str, number: str, kind: str) -> float:
@@ -132,8 +131,7 @@ def _number(text: str, number: str, kind: str) -> float:
         return int(number) if kind == "int" else float(number)
     except ValueError:
         wanted = "an integer" if kind == "int" else "a number"
-        msg = f"{number!r} in {text!r} must be {wanted}"
-        raise MetricError(msg) from None
+        raise MetricError(f"{number!r} in {text!r} must be {wanted}") from None
 
 
 def _parameters(text: str, params: str | None) -> dict[str, Any]:
@@ -142,8 +140,9 @@ def _parameters(text: str, params: str | None) -> dict[str, Any]:
     for part in filter(str.strip, re.split(r",(?![^{]*\})(?![^\[]*\])", params or "")):
         name, equals, value = (piece.strip() for piece in part.partition("="))
         if not equals or not name.isidentifier():
-            msg = f"{part.strip()!r} in {text!r} must be a parameter and its value, as in rel=2"
-            raise MetricError(msg)
+            raise MetricError(
+                f"{part.strip()!r} in {text!r} must be a parameter and its value, as in rel=2"
+            )
         chosen = _merged(text, [chosen, {name: _value(value)}])
     return chosen
 
@@ -205,8 +204,7 @@ def scored_name(wanted: str | Metric, metrics: Sequence[str], spellings: Mapping
     spelled = str(wanted if metric is None else metric)
     near = nearest(spelled, (*spellings, *metrics), 1)
     hint = f"; did you mean {near[0]}?" if near else ""
-    msg = f"{wanted!r} was not computed; computed are {', '.join(metrics)}{hint}"
-    raise NotScoredError(msg)
+    raise NotScoredError(f"{wanted!r} was not computed; computed are {', '.join(metrics)}{hint}")
 
 
 def find_metric(text: str | Metric) -> Metric | None:

@@ -68,13 +68,15 @@ class RelevanceJudgment:
     def __post_init__(self) -> None:
         """Reject an id or a grade of the wrong type."""
         if not isinstance(self.chunk_id, str):
-            msg = f"chunk_id must be a str, found {type(self.chunk_id).__name__} {self.chunk_id!r}"
-            raise TypeError(msg)
+            raise TypeError(
+                f"chunk_id must be a str, found {type(self.chunk_id).__name__} {self.chunk_id!r}"
+            )
         grade = check_integer(f"grade of {self.chunk_id!r}", self.grade)
         if abs(grade) > _LARGEST_GRADE:
             found = shown_integer(grade)
-            msg = f"grade of {self.chunk_id!r} must be within 2**53 of zero, found {found}"
-            raise ValueError(msg)
+            raise ValueError(
+                f"grade of {self.chunk_id!r} must be within 2**53 of zero, found {found}"
+            )
         object.__setattr__(self, "grade", grade)
 
 
@@ -97,8 +99,7 @@ def as_cutoff(k: SupportsIndex | None) -> int | None:
         return None
     cutoff = check_integer("k", k)
     if cutoff < 1:
-        msg = f"k must be 1 or more, found {shown_integer(cutoff)}"
-        raise ValueError(msg)
+        raise ValueError(f"k must be 1 or more, found {shown_integer(cutoff)}")
     return cutoff
 
 
@@ -106,16 +107,16 @@ def as_ids(retrieved: Iterable[str], name: str = "retrieved") -> tuple[str, ...]
     """Return the ids of a ranked list; errors call it `name`."""
     unordered = isinstance(retrieved, str | bytes | Mapping | AbstractSet)
     if unordered or not isinstance(retrieved, Iterable):
-        msg = f"{name} must be a list of ids, found {type(retrieved).__name__} {retrieved!r:.80}"
-        raise TypeError(msg)
+        raise TypeError(
+            f"{name} must be a list of ids, found {type(retrieved).__name__} {retrieved!r:.80}"
+        )
     ids = tuple(retrieved)
     for rank, document in enumerate(ids, start=1):
         if not isinstance(document, str):
-            msg = (
+            raise TypeError(
                 f"{name} must hold str ids, found {type(document).__name__} {document!r:.80} "
                 f"at rank {rank}"
             )
-            raise TypeError(msg)
     return ids
 
 
@@ -124,25 +125,22 @@ def as_grades(judgments: Judgments, name: str = "judgments") -> dict[str, int]:
     if isinstance(judgments, Mapping):
         judgments = [RelevanceJudgment(chunk_id, grade) for chunk_id, grade in judgments.items()]
     elif isinstance(judgments, str | bytes) or not isinstance(judgments, Iterable):
-        msg = (
+        raise TypeError(
             f"{name} must be a list of RelevanceJudgment or a mapping of id to grade, "
             f"found {type(judgments).__name__} {judgments!r:.80}"
         )
-        raise TypeError(msg)
     grades: dict[str, int] = {}
     for judgment in judgments:
         if not isinstance(judgment, RelevanceJudgment):
-            msg = (
+            raise TypeError(
                 f"{name} must hold RelevanceJudgment(chunk_id, grade), "
                 f"found {type(judgment).__name__} {judgment!r:.80}"
             )
-            raise TypeError(msg)
         if grades.setdefault(judgment.chunk_id, judgment.grade) != judgment.grade:
-            msg = (
+            raise ValueError(
                 f"{name} must give an id one grade, found {grades[judgment.chunk_id]} and "
                 f"{judgment.grade} for {judgment.chunk_id!r}"
             )
-            raise ValueError(msg)
     return grades
 
 
@@ -162,8 +160,9 @@ class QueryResult:
     def __post_init__(self) -> None:
         """Read both inputs once, so that the first metric does not exhaust an iterator."""
         if not isinstance(self.query_id, str):
-            msg = f"query_id must be a str, found {type(self.query_id).__name__} {self.query_id!r}"
-            raise TypeError(msg)
+            raise TypeError(
+                f"query_id must be a str, found {type(self.query_id).__name__} {self.query_id!r}"
+            )
         where = f"of query {self.query_id!r}"
         grades = as_grades(self.judgments, f"judgments {where}")
         judgments = tuple(RelevanceJudgment(*judgment) for judgment in grades.items())
@@ -172,8 +171,9 @@ class QueryResult:
         for name in ("category", "difficulty"):
             label = getattr(self, name)
             if label is not None and not isinstance(label, str):
-                msg = f"{name} {where} must be a str, found {type(label).__name__} {label!r:.80}"
-                raise TypeError(msg)
+                raise TypeError(
+                    f"{name} {where} must be a str, found {type(label).__name__} {label!r:.80}"
+                )
 
 
 @dataclass(frozen=True)
@@ -247,11 +247,10 @@ def _as_results(query_results: Iterable[QueryResult]) -> list[QueryResult]:
     results = list(query_results) if isinstance(query_results, Iterable) else [query_results]
     for place, result in enumerate(results):
         if not isinstance(result, QueryResult):
-            msg = (
+            raise TypeError(
                 "query_results must be a list of QueryResult, "
                 f"found {type(result).__name__} {result!r:.80} at index {place}"
             )
-            raise TypeError(msg)
     return results
 
 

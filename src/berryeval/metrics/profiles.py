@@ -116,8 +116,9 @@ def find_profile(profile: str | Conventions) -> Conventions:
     try:
         return PROFILES[profile]
     except KeyError:
-        msg = f"unknown profile {profile!r}; {suggest(str(profile), PROFILES)}"
-        raise ConfigurationError(msg) from None
+        raise ConfigurationError(
+            f"unknown profile {profile!r}; {suggest(str(profile), PROFILES)}"
+        ) from None
 
 
 def request_metrics(

@@ -72,8 +72,7 @@ def check_batch(answers: Any, count: int) -> list[Any]:
         return list(given)
     found = len(given) if in_order else f"{type(answers).__name__} {answers!r:.80}"
     lists = f"{count} list{'s' if count > 1 else ''} of hits"
-    msg = f"expected {lists}, one per query, found {found}"
-    raise WrongBatchError(msg)
+    raise WrongBatchError(f"expected {lists}, one per query, found {found}")
 
 
 def as_hits(answer: Any) -> list[Hit]:
@@ -87,8 +86,9 @@ def as_hits(answer: Any) -> list[Hit]:
         hits = as_hits(answer.items())
         return sorted(hits, key=lambda hit: (hit.score, hit.id), reverse=True)  # ranking order
     if isinstance(answer, str | bytes) or not isinstance(answer, Iterable):
-        msg = f"expected a list of hits, found {type(answer).__name__} {answer!r:.80}"
-        raise ProviderError(msg)
+        raise ProviderError(
+            f"expected a list of hits, found {type(answer).__name__} {answer!r:.80}"
+        )
     read = [(_read_hit(item, place), _has_score(item)) for place, item in enumerate(answer, 1)]
     return check_all_scored(read)
 
@@ -109,11 +109,10 @@ def check_all_scored(read: Sequence[tuple[Hit, bool | None]]) -> list[Hit]:
     hits, scored = [hit for hit, _ in read], [has_score for _, has_score in read]
     if True in scored and False in scored:
         place = scored.index(False)
-        msg = (
+        raise ProviderError(
             f"hit {place + 1} ({hits[place].id!r}) has no score but others have; give every "
             "hit a score, or none so that their order counts"
         )
-        raise ProviderError(msg)
     return hits
 
 
@@ -137,19 +136,21 @@ def _read_hit(item: Any, place: int) -> Hit:
         elif isinstance(item, Hit) and not isinstance(item.id, str):
             item = replace(item, id=read_id(item.id) or item.id)
     except (DataError, TypeError, ValueError) as error:
-        msg = f"hit {place} is not valid: {error}"
-        raise ProviderError(msg) from None
+        raise ProviderError(f"hit {place} is not valid: {error}") from None
     if not isinstance(item, Hit) or not isinstance(item.id, str) or not item.id:
-        msg = f"hit {place}: expected a hit with an id, found {type(item).__name__} {item!r:.80}"
-        raise ProviderError(msg)
+        raise ProviderError(
+            f"hit {place}: expected a hit with an id, found {type(item).__name__} {item!r:.80}"
+        )
     if not isinstance(item.score, int | float) and isinstance(item.score, numbers.Real):
         item = replace(item, score=float(item.score))  # NumPy numbers
     if isinstance(item.score, bool) or not isinstance(item.score, int | float):
-        msg = f"hit {place} ({item.id!r}): expected a number as score, found {item.score!r:.80}"
-        raise ProviderError(msg)
+        raise ProviderError(
+            f"hit {place} ({item.id!r}): expected a number as score, found {item.score!r:.80}"
+        )
     if not math.isfinite(item.score):
-        msg = f"hit {place} ({item.id!r}): the score must be finite, found {item.score}"
-        raise ProviderError(msg)
+        raise ProviderError(
+            f"hit {place} ({item.id!r}): the score must be finite, found {item.score}"
+        )
     return item
 
 

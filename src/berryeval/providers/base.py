@@ -135,8 +135,9 @@ def read_cost(given: Any) -> dict[str, Any]:
     if given is None:
         return {}
     if not isinstance(given, Mapping):
-        msg = f"cost: expected a mapping from names to numbers, found {describe_json(given)}"
-        raise ProviderError(msg)
+        raise ProviderError(
+            f"cost: expected a mapping from names to numbers, found {describe_json(given)}"
+        )
     return {str(name): _read_amount(str(name), value) for name, value in given.items()}
 
 
@@ -153,8 +154,7 @@ def _read_amount(name: str, value: Any) -> Any:
         # A huge integer would fill the screen, and Python refuses to print the largest.
         huge = isinstance(value, numbers.Integral | numbers.Rational)
         shown = "a number too large for a float" if huge else value
-        msg = f"cost {name!r} must be a finite number, found {shown}"
-        raise ProviderError(msg)
+        raise ProviderError(f"cost {name!r} must be a finite number, found {shown}")
     return number
 
 

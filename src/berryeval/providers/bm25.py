@@ -139,8 +139,9 @@ class Bm25(Provider):
         snowball = import_optional("snowballstemmer", "stemming")
         languages = snowball.algorithms()
         if self.stemmer not in languages:
-            msg = f"no stemmer for {self.stemmer!r}; there are {', '.join(sorted(languages))}"
-            raise ConfigurationError(msg)
+            raise ConfigurationError(
+                f"no stemmer for {self.stemmer!r}; there are {', '.join(sorted(languages))}"
+            )
         stemmer = snowball.stemmer(self.stemmer)
         stems: dict[str, str] = {}
 

@@ -45,15 +45,13 @@ def load_object(name: object, option: str) -> Any:
         return name
     module_name, colon, path = name.partition(":")
     if not colon or not module_name or not path:
-        msg = f"{option} must look like 'module:object', found {name!r}"
-        raise ConfigurationError(msg)
+        raise ConfigurationError(f"{option} must look like 'module:object', found {name!r}")
     found = _import_module(module_name, option)
     for part in path.split("."):
         if not hasattr(found, part):
             near = nearest(part, [known for known in dir(found) if not known.startswith("_")], 1)
             hint = f"; did you mean {near[0]!r}?" if near else ""
-            msg = f"{option}: {name!r}: {module_name} has no {part!r}{hint}"
-            raise ConfigurationError(msg)
+            raise ConfigurationError(f"{option}: {name!r}: {module_name} has no {part!r}{hint}")
         found = getattr(found, part)
     return found
 
@@ -104,8 +102,7 @@ class Function(Provider):
 
     def __post_init__(self) -> None:
         if isinstance(self.function, str) and not self.function:
-            msg = "function of callable is missing; set it to 'module:function'"
-            raise ConfigurationError(msg)
+            raise ConfigurationError("function of callable is missing; set it to 'module:function'")
         require_choice("argument of callable", self.argument, ("", "text", "query"))
         self._object = load_object(self.function, "function of callable")
         self._search = self._find_search()
@@ -125,13 +122,15 @@ class Function(Provider):
         found = self._object
         if isinstance(found, type):
             name = found.__name__
-            msg = f"function of callable: expected an object, found the class {name}; use {name}()"
-            raise ConfigurationError(msg)
+            raise ConfigurationError(
+                f"function of callable: expected an object, found the class {name}; use {name}()"
+            )
         called: Callable[..., Any] = found.search if self._is_object else found
         if not callable(called):
             kind = type(found).__name__
-            msg = f"function of callable: {self.function!r} is a {kind}, which cannot be called"
-            raise ConfigurationError(msg)
+            raise ConfigurationError(
+                f"function of callable: {self.function!r} is a {kind}, which cannot be called"
+            )
         return called
 
     def _check_signature(self) -> None:
@@ -145,8 +144,9 @@ class Function(Provider):
             name = getattr(self._search, "__name__", type(self._search).__name__)
             found = f"{name}({', '.join(signature.parameters)})"
             wanted = "a method search(query, k)" if self._is_object else "a function (text, k)"
-            msg = f"function of callable: expected {wanted}, found {found}"
-            raise ConfigurationError(msg) from None
+            raise ConfigurationError(
+                f"function of callable: expected {wanted}, found {found}"
+            ) from None
         first = next(iter(signature.parameters.values()), None)
         if first is not None and not self.argument:
             kind = first.annotation
@@ -248,13 +248,11 @@ def find_wrapper(source: Any) -> tuple[str, str]:
     """Return the provider that wraps an object, and the option that takes the object."""
     if isinstance(source, type):
         name = source.__name__
-        msg = f"expected a provider, found the class {name}; call it: {name}()"
-        raise ConfigurationError(msg)
+        raise ConfigurationError(f"expected a provider, found the class {name}; call it: {name}()")
     for method, name, option in _WRAPPERS:
         if hasattr(source, method):
             return name, option
-    msg = (
+    raise ConfigurationError(
         "expected a provider: a name, a function (text, k), a LangChain or LlamaIndex retriever "
         f"or an object with search(query, k); found {type(source).__name__}"
     )
-    raise ConfigurationError(msg)

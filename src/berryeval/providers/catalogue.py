@@ -117,8 +117,7 @@ def _convert(owner: str, name: str, type_: str, value: Any) -> Any:
     try:
         return convert(value)
     except (KeyError, TypeError, ValueError):
-        msg = f"{owner}: {name} must be {wanted}, found {value!r:.80}"
-        raise ConfigurationError(msg) from None
+        raise ConfigurationError(f"{owner}: {name} must be {wanted}, found {value!r:.80}") from None
 
 
 def _to_int(value: Any) -> int:

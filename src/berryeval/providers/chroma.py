@@ -108,8 +108,7 @@ class Chroma(EmbeddingProvider):
         try:
             yield
         except (self._chroma.errors.ChromaError, RuntimeError, ValueError, OSError) as error:
-            msg = f"Chroma at {self.path or 'memory'}: {first_line(error)}"
-            raise ProviderError(msg) from None
+            raise ProviderError(f"Chroma at {self.path or 'memory'}: {first_line(error)}") from None
 
     def _drop(self) -> None:
         if self._collection is not None:

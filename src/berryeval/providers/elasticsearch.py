@@ -160,8 +160,9 @@ class Elasticsearch(FusingProvider):
             version = about.get("version") if isinstance(about, dict) else None
             if not isinstance(version, dict):
                 found = self._server.shown_url
-                msg = f"elasticsearch: {found} reports no version; is it another server?"
-                raise ProviderError(msg)
+                raise ProviderError(
+                    f"elasticsearch: {found} reports no version; is it another server?"
+                )
             named = version.get("distribution") == "opensearch"
             self.flavour = "opensearch" if named else "elasticsearch"
         return self.flavour

@@ -84,8 +84,9 @@ class JsonPath:
     def parse(cls, text: object, option: str) -> JsonPath:
         """Parse a path; `option` names the option in messages."""
         if not isinstance(text, str):
-            msg = f"{option} must be a path such as 'hits[*].id', found {type(text).__name__}"
-            raise ConfigurationError(msg)
+            raise ConfigurationError(
+                f"{option} must be a path such as 'hits[*].id', found {type(text).__name__}"
+            )
         rest = text.removeprefix("$").removeprefix(".")
         steps: list[str | int] = []
         every: list[int] = []
@@ -94,8 +95,9 @@ class JsonPath:
             found = _STEP.match(rest, place)
             if not found or (place == 0 and rest.startswith(".")):
                 wrong = rest[place:]
-                msg = f"{option}: invalid from {wrong!r} on; expected a path such as 'a.b[0].c'"
-                raise ConfigurationError(msg)
+                raise ConfigurationError(
+                    f"{option}: invalid from {wrong!r} on; expected a path such as 'a.b[0].c'"
+                )
             number = found["place"]
             if number == "*":
                 every.append(len(steps))
@@ -213,13 +215,15 @@ class Http(Provider):
 
     def __post_init__(self) -> None:
         if not self.url:
-            msg = "url of http is missing; set it to the address of the search endpoint"
-            raise ConfigurationError(msg)
+            raise ConfigurationError(
+                "url of http is missing; set it to the address of the search endpoint"
+            )
         self.method = str(self.method).upper()
         require_choice("method of http", self.method, ("POST", "GET", "PUT"))
         if self.method == "GET" and self.body is not None:
-            msg = "body of http: a GET request has no body; use params, or method: POST"
-            raise ConfigurationError(msg)
+            raise ConfigurationError(
+                "body of http: a GET request has no body; use params, or method: POST"
+            )
         require_text("token of http", self.token)
         _check_params(self.params)
         _check_body(self.body)
@@ -237,11 +241,10 @@ class Http(Provider):
         elif self.method != "GET" and self.body is None:
             self.body = _DEFAULT_REQUEST
         else:
-            msg = (
+            raise ConfigurationError(
                 "http would send the same request for every query: put {query} into url, params, "
                 "body or headers"
             )
-            raise ConfigurationError(msg)
 
     def _read_paths(self) -> None:
         self._hits = JsonPath.parse(self.hits, "hits of http")
@@ -253,8 +256,9 @@ class Http(Provider):
                 path = _parse_single(name if given is None else given, f"{name} of http")
                 self._paths[name] = path, given is not None
         if not isinstance(self.cost, Mapping):
-            msg = f"cost of http must map names to paths, found {type(self.cost).__name__}"
-            raise ConfigurationError(msg)
+            raise ConfigurationError(
+                f"cost of http must map names to paths, found {type(self.cost).__name__}"
+            )
         self._costs = {
             name: JsonPath.parse(path, f"cost {name!r} of http") for name, path in self.cost.items()
         }
@@ -274,8 +278,7 @@ class Http(Provider):
             hits = check_all_scored(read)
             cost = {name: path.get(answer) for name, path in self._costs.items()}
         except ProviderError as error:
-            msg = f"http: {self._server.mask(str(error))}"
-            raise ProviderError(msg) from None
+            raise ProviderError(f"http: {self._server.mask(str(error))}") from None
         return Answer(map(self._known.complete, hits), cost)
 
     def _build_request(self, query: Query, k: int) -> dict[str, Any]:
@@ -304,8 +307,7 @@ class Http(Provider):
                 values["score"] = -values["score"]
             return Hit(**values), "score" in values
         except (ProviderError, DataError) as error:
-            msg = f"hit {place}: {error}"
-            raise ProviderError(msg) from None
+            raise ProviderError(f"hit {place}: {error}") from None
 
     def close(self) -> None:
         """Close the connections."""
@@ -314,29 +316,31 @@ class Http(Provider):
 
 def _check_params(params: object) -> None:
     if not isinstance(params, Mapping):
-        msg = f"params of http must map names to values, found {type(params).__name__}"
-        raise ConfigurationError(msg)
+        raise ConfigurationError(
+            f"params of http must map names to values, found {type(params).__name__}"
+        )
     for name, value in params.items():
         for item in value if isinstance(value, list | tuple) else [value]:
             if not isinstance(item, str | int | float):
-                msg = (
+                raise ConfigurationError(
                     f"params of http: {name!r} must be text, a number or a list of them, found "
                     f"{type(item).__name__}"
                 )
-                raise ConfigurationError(msg)
 
 
 def _check_body(body: object) -> None:
     try:
         json.dumps(body, allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
-        msg = f"body of http cannot be sent as JSON ({error}); put dates in quotes"
-        raise ConfigurationError(msg) from None
+        raise ConfigurationError(
+            f"body of http cannot be sent as JSON ({error}); put dates in quotes"
+        ) from None
 
 
 def _parse_single(text: object, option: str) -> JsonPath:
     path = JsonPath.parse(text, option)
     if path.every:
-        msg = f"{option}: must lead to a single value, found [*] in {path.text!r}"
-        raise ConfigurationError(msg)
+        raise ConfigurationError(
+            f"{option}: must lead to a single value, found [*] in {path.text!r}"
+        )
     return path

@@ -71,8 +71,7 @@ class Hybrid(Provider):
 
     def __post_init__(self) -> None:
         if isinstance(self.providers, str) or not self.providers:
-            msg = f"hybrid needs a list of providers, found {self.providers!r}"
-            raise ConfigurationError(msg)
+            raise ConfigurationError(f"hybrid needs a list of providers, found {self.providers!r}")
         reject_unknown(
             "hybrid", self.options, [one for one in self.providers if isinstance(one, str)]
         )
@@ -83,11 +82,10 @@ class Hybrid(Provider):
             self.weights = [1.0] * len(self.providers)
         valid = all(is_number(weight) and weight >= 0 for weight in self.weights)
         if not valid or len(self.weights) != len(self.providers) or not any(self.weights):
-            msg = (
+            raise ConfigurationError(
                 f"weights of hybrid must be {len(self.providers)} numbers of 0 or more, one per "
                 f"provider, and not all 0; found {list(self.weights)}"
             )
-            raise ConfigurationError(msg)
         self._children = [self._build_child(child) for child in self.providers]
 
     def _build_child(self, child: Any) -> Provider:
@@ -172,11 +170,13 @@ class Hybrid(Provider):
 
 def _read_child(child: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
     if "chunker" in child:
-        msg = "the providers of hybrid share its chunks; set the chunker of hybrid itself"
-        raise ConfigurationError(msg)
+        raise ConfigurationError(
+            "the providers of hybrid share its chunks; set the chunker of hybrid itself"
+        )
     reject_unknown("a provider of hybrid", child, ["type", "options"])
     kind, options = child.get("type"), child.get("options", {})
     if not isinstance(kind, str) or not isinstance(options, Mapping):
-        msg = f"a provider of hybrid needs a type and may have options, found {list(child)}"
-        raise ConfigurationError(msg)
+        raise ConfigurationError(
+            f"a provider of hybrid needs a type and may have options, found {list(child)}"
+        )
     return kind, options

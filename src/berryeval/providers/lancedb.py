@@ -126,8 +126,9 @@ class LanceDb(FusingProvider):
         try:
             yield
         except (RuntimeError, ValueError, OSError) as error:  # LanceDB has no error class
-            msg = f"LanceDB at {self.path or self._folder}: {_SOURCE.sub('', first_line(error))}"
-            raise ProviderError(msg) from None
+            raise ProviderError(
+                f"LanceDB at {self.path or self._folder}: {_SOURCE.sub('', first_line(error))}"
+            ) from None
 
     def _drop(self) -> None:
         if self._table is not None:

@@ -88,8 +88,7 @@ class PostgresServer:
                     connection.close()
                 self._own.connection = None
             words = mask_passwords(first_line(error), self._parts)
-            msg = f"PostgreSQL at {self.where}: {words}"
-            raise ProviderError(msg, passing=passing) from None
+            raise ProviderError(f"PostgreSQL at {self.where}: {words}", passing=passing) from None
 
     def _connect(self) -> Any:
         parts = self._parts
@@ -153,11 +152,10 @@ class LocalPostgres:
                 self._server: Any = package.get_server(self._data, cleanup_mode=None)
         except (OSError, RuntimeError, ValueError, subprocess.SubprocessError) as error:
             self._stop()
-            msg = (
+            raise ProviderError(
                 f"a local PostgreSQL could not be started ({type(error).__name__}: {error}); "
                 "set the option dsn to use another server"
-            )
-            raise ProviderError(msg) from error
+            ) from error
         atexit.register(self.stop)
 
     @property

@@ -66,8 +66,7 @@ class Qdrant(EmbeddingProvider):
         require_whole("batch_size of qdrant", self.batch_size)
         require_whole("timeout of qdrant", self.timeout)
         if self.url and self.path:
-            msg = "qdrant takes a url or a path, not both"
-            raise ConfigurationError(msg)
+            raise ConfigurationError("qdrant takes a url or a path, not both")
 
     def index(self, chunks: Sequence[Chunk]) -> None:
         """Create the collection and upload a vector for every chunk with content."""
@@ -132,13 +131,18 @@ class Qdrant(EmbeddingProvider):
         try:
             yield
         except common.ResourceExhaustedResponse as error:
-            msg = f"Qdrant at {self._where}: too many requests"
-            raise ProviderError(msg, passing=True, retry_after=error.retry_after_s) from None
+            raise ProviderError(
+                f"Qdrant at {self._where}: too many requests",
+                passing=True,
+                retry_after=error.retry_after_s,
+            ) from None
         except http.UnexpectedResponse as error:
             permanent = error.status_code in _CLIENT_ERRORS
             passing = not permanent or error.status_code in (_TOO_SLOW, _TOO_MANY)
-            msg = f"Qdrant at {self._where}: {error.status_code} {error.reason_phrase}"
-            raise ProviderError(msg, passing=passing) from None
+            raise ProviderError(
+                f"Qdrant at {self._where}: {error.status_code} {error.reason_phrase}",
+                passing=passing,
+            ) from None
         except http.ResponseHandlingException as error:
             reached = not isinstance(error.source, ValueError)  # else not Qdrant's answer
             raise ProviderError(self._message(error.source), passing=reached) from None

@@ -39,15 +39,13 @@ class RetrieverProvider(Provider):
     def __post_init__(self) -> None:
         option = f"retriever of {self.name}"
         if isinstance(self.retriever, str) and not self.retriever:
-            msg = f"{option} is missing; set it to 'module:object'"
-            raise ConfigurationError(msg)
+            raise ConfigurationError(f"{option} is missing; set it to 'module:object'")
         self._found = load_object(self.retriever, option)
         if not self._is_retriever(self._found) and not callable(self._found):
-            msg = (
+            raise ConfigurationError(
                 f"{option}: expected an object with {self.methods[0]!r}, or a function that builds "
                 f"one from the chunks; found {type(self._found).__name__}"
             )
-            raise ConfigurationError(msg)
 
     def _is_retriever(self, thing: Any) -> bool:
         return not isinstance(thing, type) and hasattr(thing, self.methods[self.asynchronous])
@@ -60,29 +58,27 @@ class RetrieverProvider(Provider):
             return
         built = self._loop.wait_for(build(chunks))
         if not self._is_retriever(built):
-            msg = (
+            raise ProviderError(
                 f"{self.name}: the function that builds the retriever must return an object with "
                 f"{self.methods[self.asynchronous]!r}, found {type(built).__name__}"
             )
-            raise ProviderError(msg)
         self._found = built
 
     def search(self, query: Query, k: int) -> list[Hit]:
         """Call the retriever."""
         if not self._is_retriever(self._found):
-            msg = f"{self.name}: there is no retriever yet; `index` builds it"
-            raise ProviderError(msg)
+            raise ProviderError(f"{self.name}: there is no retriever yet; `index` builds it")
         search = getattr(self._found, self.methods[self.asynchronous])
         found = self._loop.wait_for(search(query.text, **self._options(k)))
         if not isinstance(found, Sequence) or isinstance(found, str | bytes):
-            msg = f"{self.name}: expected a list, found {type(found).__name__} {found!r:.80}"
-            raise ProviderError(msg)
+            raise ProviderError(
+                f"{self.name}: expected a list, found {type(found).__name__} {found!r:.80}"
+            )
         read = [self._read(one, place) for place, one in enumerate(found, start=1)]
         try:
             return [self._known.complete(hit) for hit in check_all_scored(read)]
         except ProviderError as error:
-            msg = f"{self.name}: {error}"
-            raise ProviderError(msg) from None
+            raise ProviderError(f"{self.name}: {error}") from None
 
     def _options(self, k: int) -> dict[str, Any]:  # noqa: ARG002 - most take no number
         return {}
@@ -97,11 +93,10 @@ class RetrieverProvider(Provider):
         if found is not None:
             return found
         there = ", ".join(map(repr, metadata)) or "nothing"
-        msg = (
+        raise ProviderError(
             f"{self.name}: hit {place} has no id at metadata[{name!r}]; the metadata has {there}; "
             "set the option id to its name"
         )
-        raise ProviderError(msg)
 
     def close(self) -> None:
         """Stop what still runs."""
@@ -140,8 +135,7 @@ class LangChain(RetrieverProvider):
         text = getattr(document, "page_content", None)
         if not isinstance(metadata, Mapping) or not isinstance(text, str):
             found = f"{type(document).__name__} {document!r:.80}"
-            msg = f"langchain: hit {place}: expected a Document, found {found}"
-            raise ProviderError(msg)
+            raise ProviderError(f"langchain: hit {place}: expected a Document, found {found}")
         own = getattr(document, "id", None)
         if not own or self.id:
             own = self.read_id(metadata, self.id or "id", place)
@@ -187,8 +181,7 @@ class LlamaIndex(RetrieverProvider):
         own = getattr(node, "node_id", None)
         if not isinstance(metadata, Mapping) or not isinstance(own, str):
             found = f"{type(scored).__name__} {scored!r:.80}"
-            msg = f"llamaindex: hit {place}: expected a NodeWithScore, found {found}"
-            raise ProviderError(msg)
+            raise ProviderError(f"llamaindex: hit {place}: expected a NodeWithScore, found {found}")
         score = getattr(scored, "score", None)
         start = getattr(node, "start_char_idx", None)
         end = getattr(node, "end_char_idx", None)

@@ -37,8 +37,7 @@ class RunFile(Provider):
 
     def __post_init__(self) -> None:
         if not self.path:
-            msg = "path of run-file is missing; set it to the run file"
-            raise ConfigurationError(msg)
+            raise ConfigurationError("path of run-file is missing; set it to the run file")
 
     def expect(self, queries: Sequence[Query]) -> None:
         """Reject a file that has no query of the benchmark."""
@@ -48,11 +47,10 @@ class RunFile(Provider):
         theirs = _list_ids(run.table.queries[place] for place in range(min(_SHOWN, len(place_of))))
         ours = _list_ids(query.id for query in queries[:_SHOWN])
         count = pluralize(len(queries), "query", "queries")
-        msg = (
+        raise ProviderError(
             f"{self.path}: has no ranking for any of {count}; "
             f"the file has {theirs}, the benchmark has {ours}"
         )
-        raise ProviderError(msg)
 
     def index(self, chunks: Sequence[Chunk]) -> None:
         """Read the file; the chunks complete hits with the same id."""

@@ -63,8 +63,9 @@ class SqliteDatabase:
             yield self._own.connection
         except apsw.Error as error:
             passing = isinstance(error, apsw.BusyError | apsw.LockedError)
-            msg = f"SQLite at {self._path or 'memory'}: {error}"
-            raise ProviderError(msg, passing=passing) from None
+            raise ProviderError(
+                f"SQLite at {self._path or 'memory'}: {error}", passing=passing
+            ) from None
 
     def _connect(self) -> Any:
         connection = self._open_database()

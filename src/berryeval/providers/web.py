@@ -191,15 +191,15 @@ def check_url(what: str, url: object) -> None:
         fine = False
     if isinstance(url, str) and _is_ambiguous(url):
         scheme = url.partition(":")[0]
-        msg = (
+        raise ConfigurationError(
             f"url of {what} is ambiguous, found {scheme}://...; percent-encode special characters "
             "in its user, password and path (@ as %40, # as %23, / as %2F)"
         )
-        raise ConfigurationError(msg)
     if not fine:
         found = repr(_shown(url)) if isinstance(url, str) else type(url).__name__
-        msg = f"url of {what} must look like http://host:port/path or https://..., found {found}"
-        raise ConfigurationError(msg)
+        raise ConfigurationError(
+            f"url of {what} must look like http://host:port/path or https://..., found {found}"
+        )
 
 
 def _is_ambiguous(url: str) -> bool:
@@ -215,16 +215,16 @@ def _is_ambiguous(url: str) -> bool:
 def check_headers(what: str, headers: object) -> None:
     """Reject headers that cannot be sent."""
     if not isinstance(headers, Mapping):
-        msg = f"headers of {what} must map names to values, found {type(headers).__name__}"
-        raise ConfigurationError(msg)
+        raise ConfigurationError(
+            f"headers of {what} must map names to values, found {type(headers).__name__}"
+        )
     for name, value in headers.items():
         require_text(f"header {name!r} of {what}", value)
         if not value.isascii() or _CONTROL.search(value):
-            msg = (
+            raise ConfigurationError(
                 f"header {name!r} of {what} must be ASCII without control characters; look for a "
                 "stray line break in it"
             )
-            raise ConfigurationError(msg)
 
 
 def find_secrets(options: Any, name: str) -> Iterator[str]:

@@ -75,11 +75,10 @@ class Rankings:
         scored = any(hit.score for hit in hits)
         if 0 < ranked < len(hits):
             if not scored:
-                msg = (
+                raise DataError(
                     f"hits of query {query!r}: only {ranked} of {len(hits)} have a rank, and none "
                     "has a score; expected ranks or scores for all of them or none"
                 )
-                raise DataError(msg)
             self._notes[query] = (
                 f"query {query!r}: not all hits have a rank, so they are ordered by score"
             )
@@ -103,8 +102,9 @@ def _read_hits(query: str, given: Any) -> Iterator[tuple[Hit, str]]:
         yield from ((Hit(*item), f"hits of query {query!r}") for item in given.items())
         return
     if isinstance(given, str) or not isinstance(given, Sequence):
-        msg = f"hits of query {query!r}: expected a list of hits or a dict of scores, {_but(given)}"
-        raise DataError(msg)
+        raise DataError(
+            f"hits of query {query!r}: expected a list of hits or a dict of scores, {_but(given)}"
+        )
     for place, hit in enumerate(given):
         where = f"hits of query {query!r}, place {place}"
         if isinstance(hit, Hit):
@@ -114,8 +114,7 @@ def _read_hits(query: str, given: Any) -> Iterator[tuple[Hit, str]]:
         elif isinstance(hit, Mapping):
             yield Hit.from_json(hit, where), where
         else:
-            msg = f"{where}: expected a Hit, a JSON object or an id, {_but(hit)}"
-            raise DataError(msg)
+            raise DataError(f"{where}: expected a Hit, a JSON object or an id, {_but(hit)}")
 
 
 def _but(value: object) -> str:
@@ -129,11 +128,11 @@ def _check_hit(hit: Hit, where: str) -> Hit:
     except (TypeError, OverflowError):
         number = False
     if not number:
-        msg = f"{where}: the score of {hit.id!r} must be a number, {_but(hit.score)}"
-        raise DataError(msg)
+        raise DataError(f"{where}: the score of {hit.id!r} must be a number, {_but(hit.score)}")
     if hit.rank is not None and (type(hit.rank) is not int or hit.rank < 1):
-        msg = f"{where}: the rank of {hit.id!r} must be a whole number from 1, {_but(hit.rank)}"
-        raise DataError(msg)
+        raise DataError(
+            f"{where}: the rank of {hit.id!r} must be a whole number from 1, {_but(hit.rank)}"
+        )
     return hit
 
 
@@ -142,8 +141,7 @@ def check_id(value: Any, what: str) -> str:
     try:
         value.encode()
     except (AttributeError, UnicodeEncodeError):
-        msg = f"{what} must be a string of valid Unicode text, {_but(value)}"
-        raise DataError(msg) from None
+        raise DataError(f"{what} must be a string of valid Unicode text, {_but(value)}") from None
     return str(value)
 
 
@@ -152,8 +150,7 @@ def _sort_hits(query: str, hits: list[Hit], rule: RankingRule) -> list[Hit]:
     if hits and len(ranks) == len(hits):
         if len(set(ranks)) < len(ranks):
             twice = next(rank for rank in ranks if ranks.count(rank) > 1)
-            msg = f"hits of query {query!r}: rank {twice} is not unique"
-            raise DataError(msg)
+            raise DataError(f"hits of query {query!r}: rank {twice} is not unique")
         return sorted(hits, key=lambda hit: hit.rank or 0)
     scores = [float(hit.score) for hit in hits]
     order = replace(rule, depth=None).order([hit.id.encode() for hit in hits], scores)
@@ -168,8 +165,7 @@ def _remove_repeats(query: str, hits: list[Hit], *, lenient: bool) -> list[Hit]:
             seen.add(hit.id)
             kept.append(hit)
         elif not lenient:
-            msg = f"document {hit.id!r} appears twice in query {query!r}"
-            raise RepeatedDocumentError(msg)
+            raise RepeatedDocumentError(f"document {hit.id!r} appears twice in query {query!r}")
     return kept
 
 

@@ -110,8 +110,7 @@ def find_format(path: PathLike) -> str:
     if ending not in by_ending:
         found = f"unknown ending {ending!r}" if ending else "no ending"
         expected = f"expected one of {', '.join(by_ending)}; or name the format"
-        msg = f"{display_name(path)}: {found}, {expected}"
-        raise ConfigurationError(msg)
+        raise ConfigurationError(f"{display_name(path)}: {found}, {expected}")
     return by_ending[ending]
 
 
@@ -180,8 +179,9 @@ def _name_after(path: Path, files: Sequence[OutputFile]) -> list[Path]:
     if len(files) == 1:
         return [path]
     if path.exists() and not path.is_file():
-        msg = f"{path}: expected a folder for {len(files)} files, found something else"
-        raise ConfigurationError(msg)
+        raise ConfigurationError(
+            f"{path}: expected a folder for {len(files)} files, found something else"
+        )
     ending = plain_suffix(path)
     stem, _, rest = path.name.rpartition(ending) if ending else (path.name, "", "")
     return [path.with_name(f"{stem}-{file.part}{ending}{rest}") for file in files]
@@ -191,8 +191,9 @@ def _make_folder(folder: Path, hint: str = "") -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        msg = f"{folder}: cannot create this folder ({error.strerror or error}){hint}"
-        raise DataError(msg) from None
+        raise DataError(
+            f"{folder}: cannot create this folder ({error.strerror or error}){hint}"
+        ) from None
 
 
 def _write_all(paths: Sequence[Path], files: Sequence[OutputFile]) -> None:
@@ -246,8 +247,9 @@ def _claim(path: Path) -> bool:
         return False
     except OSError as error:
         reason = error.strerror or error
-        msg = f"{path}: cannot be written ({reason}); set {EVAL_DIR} to another folder"
-        raise DataError(msg) from None
+        raise DataError(
+            f"{path}: cannot be written ({reason}); set {EVAL_DIR} to another folder"
+        ) from None
     return True
 
 

@@ -317,8 +317,7 @@ def write_trend(lines: Sequence[TrendLine], path: PathLike, format: str | None =
     """Write a trend as SVG, HTML or CSV; the file name ending is the default format."""
     suffix = f".{format}" if format else Path(path).suffix.lower()
     if suffix not in CHARTS:
-        msg = f"{path}: expected a name that ends in {', '.join(CHARTS)}"
-        raise ConfigurationError(msg)
+        raise ConfigurationError(f"{path}: expected a name that ends in {', '.join(CHARTS)}")
     text = render_trend(lines, suffix[1:])
     with replace_file(path) as stream:
         stream.write(text.encode())
@@ -327,6 +326,7 @@ def write_trend(lines: Sequence[TrendLine], path: PathLike, format: str | None =
 def render_trend(lines: Sequence[TrendLine], format: str) -> str:  # noqa: A002 - its name
     """Render a trend as "svg", "html" or "csv"; only CSV may be empty."""
     if not lines and format != "csv":
-        msg = f"no run has a value, so there is nothing to draw as {format}; csv may be empty"
-        raise DataError(msg)
+        raise DataError(
+            f"no run has a value, so there is nothing to draw as {format}; csv may be empty"
+        )
     return CHARTS[f".{format}"](lines)

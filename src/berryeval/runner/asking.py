@@ -112,14 +112,16 @@ class _Session:
             try:
                 return await self._call(self.policy.index_timeout, function, *args)
             except TooSlowError:
-                msg = f"{what} was not {done} within {self.policy.index_timeout:g} s"
-                raise RunFailedError(msg) from None
+                raise RunFailedError(
+                    f"{what} was not {done} within {self.policy.index_timeout:g} s"
+                ) from None
             except (ConfigurationError, MissingDependencyError):
                 raise  # the user's to fix, not a failure of the provider
             except Exception as error:  # any error of a provider fails only its own run
                 if not await self.policy.wait_to_retry(attempt, error, "index"):
-                    msg = _explain(f"{what} could not be {done}", error, attempt)
-                    raise RunFailedError(msg) from error
+                    raise RunFailedError(
+                        _explain(f"{what} could not be {done}", error, attempt)
+                    ) from error
 
     async def _close(self, seconds: float, leave: Callable[[], Any]) -> None:
         import anyio
@@ -220,11 +222,10 @@ class _Asker:
         self.failed += ranking.outcome in FAILED
         total = self.before.done + len(self.queries)
         if self.policy.is_hopeless(self.failed, self.done, total):
-            msg = (
+            raise RunFailedError(
                 f"stopped after {self.failed} of {self.done} queries failed (of {total}; the "
                 f"error budget is {self.policy.error_budget:g}); last error: {ranking.error}"
             )
-            raise RunFailedError(msg)
 
     async def _ask(self, query: Query, tried: int = 0) -> Ranking:
         """Ask one query, which was already asked `tried` times as part of a batch."""

@@ -92,11 +92,11 @@ class Attempts:
             except asyncio.CancelledError:
                 if anyio.current_effective_deadline() == -math.inf:  # the run was cancelled
                     raise
-                msg = "the provider cancelled its own search"
-                raise ProviderError(msg) from None
+                raise ProviderError("the provider cancelled its own search") from None
             except SystemExit as error:
-                msg = f"the provider tried to exit the process (SystemExit: {error})"
-                raise ProviderError(msg) from None
+                raise ProviderError(
+                    f"the provider tried to exit the process (SystemExit: {error})"
+                ) from None
         raise TooSlowError(self._timeout)
 
     def _limit(self, answer: Any) -> Any:

@@ -89,8 +89,9 @@ class Journal:
 
     def _claim(self, start: dict[str, Any]) -> None:
         if not try_lock(self._file):
-            msg = f"{self.path}: another process is writing to it; wait for it to end, or stop it"
-            raise DataError(msg)
+            raise DataError(
+                f"{self.path}: another process is writing to it; wait for it to end, or stop it"
+            )
         try:
             with open(self._file, "rb", closefd=False) as stream:
                 self._end = self._read_lines(stream, start)
@@ -108,17 +109,17 @@ class Journal:
         if header is None:
             torn = line.startswith(_HEADER_START) or _HEADER_START.startswith(line)
             if line.endswith(b"\n") or not torn:
-                msg = f"{self.path}:1: not the first line of a journal; the file was left unchanged"
-                raise DataError(msg)
+                raise DataError(
+                    f"{self.path}:1: not the first line of a journal; the file was left unchanged"
+                )
             return 0  # its process was killed while creating it
         if header != start:
             names = sorted({*header, *start})
             different = [name for name in names if header.get(name) != start.get(name)]
-            msg = (
+            raise ConfigurationError(
                 f"{self.path}: belongs to another run ({', '.join(different)} differ); "
                 "resume with the same configuration, or choose another folder"
             )
-            raise ConfigurationError(msg)
         end = len(line)
         for line in stream:
             if line.endswith(b"\n"):

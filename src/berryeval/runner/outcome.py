@@ -53,8 +53,7 @@ def _check_fields(hit: Hit, place: int) -> None:
         try:
             hit.to_json()
         except DataError as error:
-            msg = f"hit {place} ({hit.id!r:.80}): {error}"
-            raise ProviderError(msg) from None
+            raise ProviderError(f"hit {place} ({hit.id!r:.80}): {error}") from None
 
 
 def _field_error(hit: Hit, place: int, wanted: str, value: Any) -> ProviderError:

@@ -295,8 +295,7 @@ def _find_part(parts: tuple[R, ...], name: str, kind: str) -> R:
         if part.name == name:
             return part
     there = ", ".join(part.name for part in parts) or "none"
-    msg = f"no {kind} {name!r}; there are {there}"
-    raise KeyError(msg)
+    raise KeyError(f"no {kind} {name!r}; there are {there}")
 
 
 FIELDS: Final = ("id", "category", "difficulty")

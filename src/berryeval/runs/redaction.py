@@ -64,17 +64,15 @@ class Secrets:
         value = os.environ.get(name)
         if value is None:
             if default is None:
-                msg = (
+                raise ConfigurationError(
                     f"the environment variable {name} is not set; set it, or write ${{{name}:-...}}"
                 )
-                raise ConfigurationError(msg)
             return default
         if not value and default is None:
-            msg = (
+            raise ConfigurationError(
                 f"the environment variable {name} is empty; set it, or write ${{{name}:-}} if "
                 "it may be empty"
             )
-            raise ConfigurationError(msg)
         self._remember(value)
         return value
 

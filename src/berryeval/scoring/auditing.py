@@ -305,8 +305,7 @@ def audit(
         seed: Random seed of the sampled orders of ties.
     """
     if k < 1:
-        msg = f"k must be at least 1, found {k}"
-        raise ValueError(msg)
+        raise ValueError(f"k must be at least 1, found {k}")
     conventions = find_profile(profile)
     names = [metrics] if isinstance(metrics, str | Metric) else metrics
     wanted = [require_ranking(conventions.apply_to(metric)) for metric in parse_metrics(names)]

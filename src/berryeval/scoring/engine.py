@@ -72,12 +72,11 @@ def score_request(
     """Score a run with parsed metrics; see `evaluate`."""
     for metric in requested.metrics:
         if metric.definition.kind == "spans":
-            msg = (
+            raise MetricError(
                 f"{metric} needs the texts of hits, and ids have none; rescore a run of eval with "
                 f"its benchmark (berryeval runs rescore RUN -m {metric}, without --qrels), or use "
                 "evaluate_hits(benchmark, hits, ...) in Python"
             )
-            raise MetricError(msg)
     judgments = Qrels.load(qrels, lenient=lenient)
     if lenient:
         judgments = as_qrels(judgments, lenient=True)
@@ -221,11 +220,11 @@ def value_of(
     try:
         value = metric(judged)
     except MetricError as error:
-        msg = f"{metric} of query {query!r}: {error}"
-        raise MetricError(msg) from error
+        raise MetricError(f"{metric} of query {query!r}: {error}") from error
     except Exception as error:
-        msg = f"{metric} failed for query {query!r}: {type(error).__name__}: {error}"
-        raise MetricError(msg) from error
+        raise MetricError(
+            f"{metric} failed for query {query!r}: {type(error).__name__}: {error}"
+        ) from error
     if not math.isfinite(value):
         raise _not_finite(metric, query, value)
     return value

@@ -254,11 +254,9 @@ def _relevance(
     if isinstance(benchmark, Benchmark):
         return Relevance(benchmark, options, chunks=chunks)
     if not isinstance(benchmark, Relevance):
-        msg = f"expected a Benchmark or a Relevance, found {type(benchmark).__name__}"
-        raise TypeError(msg)
+        raise TypeError(f"expected a Benchmark or a Relevance, found {type(benchmark).__name__}")
     if options is not None or chunks is not None:
-        msg = "pass options and chunks to Relevance(...) when creating the Relevance"
-        raise TypeError(msg)
+        raise TypeError("pass options and chunks to Relevance(...) when creating the Relevance")
     return benchmark
 
 

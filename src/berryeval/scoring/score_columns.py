@@ -52,10 +52,9 @@ def read_columns(data: Any, where: str) -> dict[str, Any]:
 def _there(data: Mapping[str, Any], name: str, at: str) -> Any:
     if name not in data:
         place = f"{at.removesuffix('.')}: " if at else ""
-        msg = (
+        raise DataError(
             f"{place}these scores have no {name!r}; found {', '.join(map(repr, data)) or 'nothing'}"
         )
-        raise DataError(msg)
     return data[name]
 
 
@@ -72,8 +71,7 @@ def _names(data: Mapping[str, Any], name: str, at: str) -> tuple[str, ...]:
     found = _texts(data, name, at)
     if len(set(found)) < len(found):
         twice = next(one for place, one in enumerate(found) if one in found[:place])
-        msg = f"{at}{name}: found {twice!r} twice; names must be distinct"
-        raise DataError(msg)
+        raise DataError(f"{at}{name}: found {twice!r} twice; names must be distinct")
     return found
 
 
@@ -81,11 +79,10 @@ def _check_order(queries: tuple[str, ...], where: str) -> None:
     """Require sorted queries: tables are paired by position."""
     for place, (before, after) in enumerate(pairwise(queries), 1):
         if before > after:
-            msg = (
+            raise DataError(
                 f"{where}[{place}]: found {after!r} after {before!r}; "
                 "expected the queries sorted by bytes"
             )
-            raise DataError(msg)
 
 
 def _words(
@@ -109,8 +106,7 @@ def _strategies(data: Mapping[str, Any], at: str, count: int) -> tuple[str, ...]
 
 def _check_length(found: Any, count: int, where: str) -> None:
     if len(found) != count:
-        msg = f"{where}: expected an array of length {count}, found length {len(found)}"
-        raise DataError(msg)
+        raise DataError(f"{where}: expected an array of length {count}, found length {len(found)}")
 
 
 def _values(

@@ -181,11 +181,9 @@ class Scores:
         mean of 0), both ends are the value itself.
         """
         if not 0 < level < 1:
-            msg = f"level must be between 0 and 1, found {level!r}"
-            raise ValueError(msg)
+            raise ValueError(f"level must be between 0 and 1, found {level!r}")
         if method not in {"bootstrap", "t"}:
-            msg = f"method must be 'bootstrap' or 't', found {method!r}"
-            raise ValueError(msg)
+            raise ValueError(f"method must be 'bootstrap' or 't', found {method!r}")
         row = self.row_of(metric)
         how, values = self.aggregates[row], self.values[row]
         if method == "bootstrap" or not len(values):
@@ -363,8 +361,7 @@ class Scores:
         columns: dict[str, Any] = {"query": list(self.queries), "outcome": list(self.outcomes)}
         columns.update(zip(self.metrics, self.values, strict=True))
         if library not in {"pandas", "polars"}:
-            msg = f"library must be 'pandas' or 'polars', found {library!r}"
-            raise ValueError(msg)
+            raise ValueError(f"library must be 'pandas' or 'polars', found {library!r}")
         return import_optional(library, "a data frame").DataFrame(columns)
 
     def __len__(self) -> int:

@@ -104,8 +104,7 @@ def require_ranking(metric: Metric) -> Metric:
     """Require a metric of grades at ranks, the only kind that can be audited."""
     if metric.definition.kind != "ranking":
         kind = "diversity" if metric.definition.kind == "subtopics" else "passage"
-        msg = f"{metric} is a {kind} metric and cannot be audited"
-        raise MetricError(msg)
+        raise MetricError(f"{metric} is a {kind} metric and cannot be audited")
     return metric
 
 

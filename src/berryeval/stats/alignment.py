@@ -33,26 +33,25 @@ def name_systems(systems: Any) -> dict[str, Scores]:
     if isinstance(systems, Mapping):
         found = {str(name): scores for name, scores in systems.items()}
         if len(found) < len(systems):
-            msg = f"two systems have the same name: {', '.join(map(repr, systems))}"
-            raise DataError(msg)
+            raise DataError(f"two systems have the same name: {', '.join(map(repr, systems))}")
     elif isinstance(systems, Iterable) and not isinstance(systems, str | bytes):
         found = {}
         for place, scores in enumerate(systems):
             name = scores.run_name if isinstance(scores, Scores) else f"systems[{place}]"
             if name in found:
-                msg = f"two systems are named {name!r}: pass a dict with distinct names"
-                raise DataError(msg)
+                raise DataError(f"two systems are named {name!r}: pass a dict with distinct names")
             found[name] = scores
     else:
-        msg = f"systems must be a dict of scores by name, found {type(systems).__name__}"
-        raise TypeError(msg)
+        raise TypeError(f"systems must be a dict of scores by name, found {type(systems).__name__}")
     for name, scores in found.items():
         if not isinstance(scores, Scores):
-            msg = f"{name} must be Scores, as returned by `evaluate`, found {type(scores).__name__}"
-            raise TypeError(msg)
+            raise TypeError(
+                f"{name} must be Scores, as returned by `evaluate`, found {type(scores).__name__}"
+            )
     if len(found) < 2:  # noqa: PLR2004 - two systems
-        msg = f"a comparison needs two or more systems, found {', '.join(found) or 'none'}"
-        raise DataError(msg)
+        raise DataError(
+            f"a comparison needs two or more systems, found {', '.join(found) or 'none'}"
+        )
     for name, scores in found.items():
         _check_finite(name, scores)
     return found
@@ -60,11 +59,10 @@ def name_systems(systems: Any) -> dict[str, Scores]:
 
 def _check_finite(name: str, scores: Scores) -> None:
     for row, column in np.argwhere(~np.isfinite(scores.values)):
-        msg = (
+        raise DataError(
             f"{name}: {scores.metrics[row]} of query {scores.queries[column]!r} is "
             f"{scores.values[row, column]}: every query needs a finite number"
         )
-        raise DataError(msg)
 
 
 def pair_systems(systems: Mapping[str, Scores], baseline: str | None) -> list[tuple[str, str]]:
@@ -73,8 +71,7 @@ def pair_systems(systems: Mapping[str, Scores], baseline: str | None) -> list[tu
     if baseline is None:
         return list(itertools.combinations(names, 2))
     if baseline not in systems:
-        msg = f"unknown baseline {baseline!r}; {suggest(str(baseline), names)}"
-        raise ConfigurationError(msg)
+        raise ConfigurationError(f"unknown baseline {baseline!r}; {suggest(str(baseline), names)}")
     return [(baseline, name) for name in names if name != baseline]
 
 
@@ -90,8 +87,9 @@ def select_metrics(
     if wanted is not None:
         wanted = [wanted] if isinstance(wanted, str) else list(wanted)
         if not wanted:
-            msg = "metrics is empty: name one or more, or omit it to compare all shared metrics"
-            raise ConfigurationError(msg)
+            raise ConfigurationError(
+                "metrics is empty: name one or more, or omit it to compare all shared metrics"
+            )
         names = [first.metrics[first.row_of(metric)] for metric in wanted]
         for scores in others:
             for name in names:
@@ -106,15 +104,13 @@ def select_metrics(
         known = "; ".join(
             f"{n} has {_list_some(list(s.metrics)) or 'none'}" for n, s in systems.items()
         )
-        msg = f"the systems have no metric in common: {known}"
-        raise DataError(msg)
+        raise DataError(f"the systems have no metric in common: {known}")
     names = list(dict.fromkeys(names))
     for metric in names:
         used = {name: one.aggregates[one.row_of(metric)] for name, one in systems.items()}
         if len(set(used.values())) > 1:
             known = ", ".join(f"{name} by {how}" for name, how in used.items())
-            msg = f"the systems aggregate {metric} differently: {known}"
-            raise DataError(msg)
+            raise DataError(f"the systems aggregate {metric} differently: {known}")
     return names, notes
 
 
@@ -155,11 +151,10 @@ def check_shared(alignment: Alignment, systems: Mapping[str, Scores]) -> None:
         f"{name} has {_list_some(list(systems[name].queries)) or 'none'}"
         for name in (alignment.baseline, alignment.system)
     )
-    msg = (
+    raise DataError(
         f"{alignment.baseline} and {alignment.system} share no queries: {known}. "
         "Score both on the same benchmark"
     )
-    raise DataError(msg)
 
 
 def common_queries(systems: Mapping[str, Scores]) -> list[str]:

@@ -224,8 +224,7 @@ class Comparison:
         if len(found) == 1:
             return found[0]
         known = ", ".join(f"{row.metric} {row.system} against {row.baseline}" for row in self.rows)
-        msg = f"expected one row of {metric!r}, found {len(found)}; there are {known}"
-        raise KeyError(msg)
+        raise KeyError(f"expected one row of {metric!r}, found {len(found)}; there are {known}")
 
     @property
     def better(self) -> tuple[PairedDifference, ...]:
@@ -264,8 +263,9 @@ class Comparison:
             }
             return cls(**values)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            msg = f"expected a comparison as written by `to_dict`: {error!r:.200}"
-            raise DataError(msg) from error
+            raise DataError(
+                f"expected a comparison as written by `to_dict`: {error!r:.200}"
+            ) from error
 
 
 def format_finding(row: PairedDifference) -> str:

@@ -47,8 +47,7 @@ def correct_p_values(p_values: Sequence[float | None], method: str = "holm") -> 
     given = [p for p in p_values if p is not None]
     for p in given:
         if not 0 <= p <= 1:
-            msg = f"p-values must be between 0 and 1, found {p!r}"
-            raise ValueError(msg)
+            raise ValueError(f"p-values must be between 0 and 1, found {p!r}")
     found = iter(correct(given))
     return [None if p is None else next(found) for p in p_values]
 
@@ -78,8 +77,9 @@ def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
 
 def tukey(_p_values: Sequence[float]) -> list[float]:
     """Reject p-values: Tukey's correction needs the values of all systems."""
-    msg = "Tukey's correction needs the values of all systems: use `compare` or `tukey_hsd`"
-    raise ConfigurationError(msg)
+    raise ConfigurationError(
+        "Tukey's correction needs the values of all systems: use `compare` or `tukey_hsd`"
+    )
 
 
 def _ascending(p_values: Sequence[float]) -> list[int]:
@@ -100,11 +100,10 @@ def tukey_hsd(systems: Any, *, seed: int = 0, samples: int = 100_000) -> Floats:
     rows = [check_column(f"systems[{place}]", row) for place, row in enumerate(systems)]
     if len(rows) < 2 or len({len(row) for row in rows}) > 1 or len(rows[0]) < 2:  # noqa: PLR2004 - a pair
         found = ", ".join(str(len(row)) for row in rows) or "none"
-        msg = (
+        raise DataError(
             "Tukey's test needs two or more systems with values for the same two or more queries; "
             f"found systems with these numbers of values: {found}"
         )
-        raise DataError(msg)
     table = np.column_stack(rows)
     largest = float(np.abs(table).max())
     if largest == 0:

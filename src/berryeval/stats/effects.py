@@ -121,11 +121,9 @@ def equivalence(a: Any, b: Any, margin: float, level: float = 0.95) -> Equivalen
     """
     check_level(level)
     if level <= 0.5:  # noqa: PLR2004 - the interval would have no width
-        msg = f"level must be above 0.5, found {level!r}"
-        raise ValueError(msg)
+        raise ValueError(f"level must be above 0.5, found {level!r}")
     if not (math.isfinite(margin) and margin > 0):
-        msg = f"margin must be a number above 0, found {margin!r}"
-        raise ValueError(msg)
+        raise ValueError(f"margin must be a number above 0, found {margin!r}")
     pair = Pair.of(a, b)
     if pair.deviation == 0:
         constant = pair.describe_constant("the test of equivalence")
@@ -183,8 +181,7 @@ def queries_needed(
         54
     """
     if not math.isfinite(effect) or effect == 0:
-        msg = f"effect must be a number other than 0, found {effect!r}"
-        raise ValueError(msg)
+        raise ValueError(f"effect must be a number other than 0, found {effect!r}")
     reach, deviation = _reach(power, level), spread_of(check_column("differences", differences))
     if deviation == 0:
         return None
@@ -212,8 +209,7 @@ def power_of(differences: Any, effect: float, level: float = 0.95) -> float | No
     """
     check_level(level)
     if not math.isfinite(effect):
-        msg = f"effect must be a finite number, found {effect!r}"
-        raise ValueError(msg)
+        raise ValueError(f"effect must be a finite number, found {effect!r}")
     column = check_column("differences", differences)
     if not _is_power_known(column, level):
         return None
@@ -225,8 +221,7 @@ def power_of(differences: Any, effect: float, level: float = 0.95) -> float | No
 def _reach(power: float, level: float) -> float:
     check_level(level)
     if not 0 < power < 1:
-        msg = f"power must be between 0 and 1, such as 0.8, found {power!r}"
-        raise ValueError(msg)
+        raise ValueError(f"power must be between 0 and 1, such as 0.8, found {power!r}")
     return _NORMAL.inv_cdf((1 + level) / 2) + _NORMAL.inv_cdf(power)
 
 

@@ -158,15 +158,13 @@ def _correct_ends(
 def check_level(level: Any) -> None:
     """Require a confidence level between 0 and 1."""
     if not is_number(level) or not 0 < level < 1:
-        msg = f"level must be between 0 and 1, such as 0.95, found {level!r:.80}"
-        raise ValueError(msg)
+        raise ValueError(f"level must be between 0 and 1, such as 0.95, found {level!r:.80}")
 
 
 def check_method(method: str) -> None:
     """Require a known interval method."""
     if method not in METHODS:
-        msg = f"unknown interval {method!r}; {suggest(str(method), METHODS)}"
-        raise ConfigurationError(msg)
+        raise ConfigurationError(f"unknown interval {method!r}; {suggest(str(method), METHODS)}")
 
 
 def change_beyond_rounding(before: float, after: float) -> float:

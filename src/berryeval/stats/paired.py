@@ -29,19 +29,18 @@ def check_column(name: str, values: Any) -> Floats:
     try:
         column = np.ascontiguousarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        msg = f"{name} must be a list of numbers, found {values!r:.80}"
-        raise DataError(msg) from error
+        raise DataError(f"{name} must be a list of numbers, found {values!r:.80}") from error
     if column.ndim != 1:
-        msg = f"{name} must be a list of numbers, found an array of {column.ndim} dimensions"
-        raise DataError(msg)
+        raise DataError(
+            f"{name} must be a list of numbers, found an array of {column.ndim} dimensions"
+        )
     faulty = np.flatnonzero(~np.isfinite(column))
     if len(faulty):
         place = int(faulty[0])
-        msg = (
+        raise DataError(
             f"{name}[{place}] is {column[place]}: every query needs a finite number "
             f"({len(faulty)} of {len(column)} have none)"
         )
-        raise DataError(msg)
     return column
 
 
@@ -57,18 +56,15 @@ class Pair:
         """Create a pair from two lists of numbers of the same length."""
         pair = cls(check_column("a", a), check_column("b", b))
         if len(pair.a) != len(pair.b):
-            msg = (
+            raise DataError(
                 f"a has {len(pair.a)} values and b has {len(pair.b)}: "
                 "a paired comparison needs both values of every query"
             )
-            raise DataError(msg)
         if not len(pair.a):
-            msg = "a and b have no values: a comparison needs at least one query"
-            raise DataError(msg)
+            raise DataError("a and b have no values: a comparison needs at least one query")
         with np.errstate(over="ignore"):
             if not np.isfinite(pair.b - pair.a).all():
-                msg = "the differences of a and b are too large for a float"
-                raise DataError(msg)
+                raise DataError("the differences of a and b are too large for a float")
         return pair
 
     @property

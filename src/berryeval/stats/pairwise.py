@@ -275,8 +275,9 @@ def _check_options(options: Options) -> Options:
     CORRECTIONS.get(options.correction)
     correction = CORRECTIONS.canonical(options.correction)
     if correction == "tukey" and test != "randomization":
-        msg = f"the correction 'tukey' needs the test 'randomization', found {options.test!r}"
-        raise ConfigurationError(msg)
+        raise ConfigurationError(
+            f"the correction 'tukey' needs the test 'randomization', found {options.test!r}"
+        )
     check_method(options.interval)
     check_level(options.level)
     check_count("samples", options.samples)

@@ -84,11 +84,10 @@ class SpelledRegistry(Registry[T]):
 
     def _find(self, name: Any) -> str:
         if not isinstance(name, str):
-            msg = (
+            raise ConfigurationError(
                 f"expected the name of a {self.kind}, found {type(name).__name__}; "
                 f"there are {', '.join(self)}"
             )
-            raise ConfigurationError(msg)
         spelled = {_normalize(one): one for one in (*self._aliases, *self._homes)}
         return name if name in self._aliases else spelled.get(_normalize(name), name)
 
@@ -138,11 +137,10 @@ def paired_test(name: str, a: Any, b: Any, *, seed: int = 0, samples: int = SAMP
         The result; without a p-value, `cannot` has the reason.
     """
     if not isinstance(name, str):
-        msg = (
+        raise ConfigurationError(
             f'expected the name of a test first, as in paired_test("t", a, b), found '
             f"{type(name).__name__}; there are {', '.join(TESTS)}"
         )
-        raise ConfigurationError(msg)
     test = TESTS.get(name)
     check_count("samples", samples)
     pair = Pair.of(a, b)
@@ -154,11 +152,9 @@ def paired_test(name: str, a: Any, b: Any, *, seed: int = 0, samples: int = SAMP
 def check_count(name: str, count: Any, least: int = 1) -> None:
     """Require a whole number of at least `least`."""
     if not is_whole(count):
-        msg = f"{name} must be a whole number, found {count!r:.80}"
-        raise TypeError(msg)
+        raise TypeError(f"{name} must be a whole number, found {count!r:.80}")
     if count < least:
-        msg = f"{name} must be at least {least}, found {count}"
-        raise ValueError(msg)
+        raise ValueError(f"{name} must be at least {least}, found {count}")
 
 
 EXACT_UP_TO: Final = 32  # differing queries; the 2^16 sums of each half are quickly sorted

@@ -91,16 +91,16 @@ def read_zscores(path: PathLike) -> ZScores:
         if not columns:
             continue
         if len(columns) != _COLUMNS:
-            msg = (
+            raise DataError(
                 f"{source}:{number}: expected 4 columns (query metric mean deviation), "
                 f"found {len(columns)}"
             )
-            raise DataError(msg)
         try:
             mean, deviation = float(columns[2]), float(columns[3])
         except ValueError:
             texts = f"{columns[2]!r} and {columns[3]!r}"
-            msg = f"{source}:{number}: mean and deviation must be numbers, found {texts}"
-            raise DataError(msg) from None
+            raise DataError(
+                f"{source}:{number}: mean and deviation must be numbers, found {texts}"
+            ) from None
         found.setdefault(columns[0], {}).setdefault(columns[1], (mean, deviation))
     return found

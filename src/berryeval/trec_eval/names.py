@@ -62,15 +62,15 @@ def _single(parameter: str) -> Callable[[Values], dict[str, Any]]:
 
 def _coefficients(values: Values) -> dict[str, Any]:
     if len(values) != 4:  # noqa: PLR2004 - the cells of the contingency table
-        msg = f"utility takes four coefficients, such as utility.1,-1,0,0, found {len(values)}"
-        raise MetricError(msg)
+        raise MetricError(
+            f"utility takes four coefficients, such as utility.1,-1,0,0, found {len(values)}"
+        )
     return dict(zip("abcd", values, strict=True))
 
 
 def _beta(values: Values) -> dict[str, Any]:
     if values[0] < 0:
-        msg = f"set_F takes a number of at least 0, found {values[0]}"
-        raise MetricError(msg)
+        raise MetricError(f"set_F takes a number of at least 0, found {values[0]}")
     return {"beta": math.sqrt(values[0])}
 
 
@@ -234,8 +234,7 @@ def parse_choices(texts: Iterable[str]) -> dict[str, str]:
     for text in texts:
         name, dot, parameters = text.partition(".")
         if (dot and not parameters) or (name not in TREC_METRICS and name not in NICKNAMES):
-            msg = f"unknown metric {text!r}; berryeval trec-eval -h lists all metrics"
-            raise MetricError(msg)
+            raise MetricError(f"unknown metric {text!r}; berryeval trec-eval -h lists all metrics")
         if name in TREC_METRICS:
             chosen[name] = chosen.get(name) or parameters
         else:
@@ -281,8 +280,7 @@ def _sort_distinct(row: TrecMetric, numbers: list[Any]) -> list[Any]:
         return list(row.default)
     numbers.sort()
     if len(set(numbers)) < len(numbers):
-        msg = f"{row.name} has the same cutoff twice: {', '.join(map(str, numbers))}"
-        raise MetricError(msg)
+        raise MetricError(f"{row.name} has the same cutoff twice: {', '.join(map(str, numbers))}")
     return numbers
 
 
@@ -290,22 +288,21 @@ def _parse_integer(row: TrecMetric, text: str) -> int:
     """Parse leading digits and ignore the rest, as `atol` does."""
     match = re.match(r"\s*[+-]?[0-9]+", text)
     if match is None or int(match[0]) < 1:
-        msg = f"a cutoff of {row.name} must be an integer of at least 1, found {text!r}"
-        raise MetricError(msg)
+        raise MetricError(
+            f"a cutoff of {row.name} must be an integer of at least 1, found {text!r}"
+        )
     return int(match[0])
 
 
 def _parse_number(row: TrecMetric, text: str) -> float:
     match = re.match(r"\s*[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?", text)
     if match is None:
-        msg = f"a parameter of {row.name} must be a number, found {text!r}"
-        raise MetricError(msg)
+        raise MetricError(f"a parameter of {row.name} must be a number, found {text!r}")
     return float(match[0])
 
 
 def _parse_pair(row: TrecMetric, text: str) -> tuple[str, float]:
     name, equals, value = text.partition("=")
     if not equals:
-        msg = f"parameters of {row.name} must be pairs like 1=3,2=9, found {text!r}"
-        raise MetricError(msg)
+        raise MetricError(f"parameters of {row.name} must be pairs like 1=3,2=9, found {text!r}")
     return name, _parse_number(row, value)

@@ -145,8 +145,9 @@ def _build_levels(rows: list[Preference], numbers: Mapping[bytes, int], retrieve
     seen: dict[bytes, float] = {}
     for row in rows:
         if seen.setdefault(row.document, row.level) != row.level:
-            msg = f"document {row.document.decode()!r} has two levels in group {_name(row)}"
-            raise DataError(msg)
+            raise DataError(
+                f"document {row.document.decode()!r} has two levels in group {_name(row)}"
+            )
     documents = np.array([numbers[row.document] for row in rows], dtype=np.int64)
     grades = np.array([row.level for row in rows], dtype=np.float64)
     starts = np.flatnonzero(grades[1:] != grades[:-1]) + 1
@@ -171,11 +172,10 @@ def _join_subgroups(rows: list[Preference], numbers: Mapping[bytes, int], retrie
             number = numbers[row.document]
             both = sorted((grades.get(number, row.level), row.level))
             if both[0] == 0 < both[1]:
-                msg = (
+                raise DataError(
                     f"document {row.document.decode()!r} is both relevant and not relevant "
                     f"in group {_name(row)}"
                 )
-                raise DataError(msg)
             grades[number] = row.level
         lower = 0
         for _, same in groupby(reversed(subgroup), key=lambda row: row.level):
@@ -187,8 +187,7 @@ def _join_subgroups(rows: list[Preference], numbers: Mapping[bytes, int], retrie
     _close_transitively(better_than)
     for number, lower in enumerate(better_than):
         if lower >> number & 1:
-            msg = f"the preferences of group {_name(rows[0])} contradict each other"
-            raise DataError(msg)
+            raise DataError(f"the preferences of group {_name(rows[0])} contradict each other")
     preferred, other = _list_pairs(better_than)
     known = sorted((number, level) for number, level in grades.items() if level >= 0)
     documents = np.array([number for number, _ in known], dtype=np.int64)
@@ -391,11 +390,10 @@ def read_preferences(path: PathLike) -> QueryTable:
         if not columns or columns[0].startswith(b"#"):
             continue
         if len(columns) != _COLUMNS:
-            msg = (
+            raise DataError(
                 f"{source}:{number}: expected 5 columns (query group subgroup document level), "
                 f"found {len(columns)}: {line.decode(errors='backslashreplace').strip()[:60]!r}"
             )
-            raise DataError(msg)
         query, group, subgroup, document, level = columns
         value = _parse_level(level, f"{source}:{number}")
         rows.setdefault(query, []).append((document, group, subgroup, value, number))
@@ -420,6 +418,7 @@ def _parse_level(text: bytes, where: str) -> float:
     except ValueError:
         level = float("nan")
     if level != level:  # noqa: PLR0124 - NaN
-        msg = f"{where}: the level must be a number, found {text.decode(errors='replace')!r}"
-        raise DataError(msg)
+        raise DataError(
+            f"{where}: the level must be a number, found {text.decode(errors='replace')!r}"
+        )
     return level

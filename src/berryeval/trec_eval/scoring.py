@@ -48,8 +48,7 @@ def _score_preferences(job: _Job, run: Run) -> list[Values]:
         try:
             judged = judge_preferences(_read_preferences(job.judgments, topic.judged), ranking)
         except DataError as error:
-            msg = f"{job.judgments.source}: query {topic.name!r}: {error}"
-            raise DataError(msg) from None
+            raise DataError(f"{job.judgments.source}: query {topic.name!r}: {error}") from None
         for place, column in enumerate(job.columns):
             formula = PREFERENCE_METRICS.get(column.row.name)
             values[place].append(formula(judged) if formula else 1.0)
@@ -90,8 +89,7 @@ def split_groups(qrels: QueryTable) -> tuple[QueryTable, list[list[int]]]:
     """
     groups = qrels.labels["group"]
     if not isinstance(groups, StringColumn):
-        msg = "the column of groups must hold strings"
-        raise TypeError(msg)
+        raise TypeError("the column of groups must hold strings")
     names = groups.to_bytes_list()
     order: list[int] = []
     offsets = [0]
@@ -168,8 +166,7 @@ def read_judgments(path: PathLike, format_: str) -> QueryTable:
     """Read judgments in a format of -R; like trec_eval, truncate grades to integers."""
     table = read_preferences(path) if format_ == "prefs" else read_table(path, "qrels")
     if not len(table.queries):
-        msg = f"{table.source}: holds no judgments"
-        raise DataError(msg)
+        raise DataError(f"{table.source}: holds no judgments")
     for query in table.queries.to_bytes_list():
         _check_utf8(query, table.source)
     if FORMATS[format_] == "prefs":
@@ -188,8 +185,7 @@ def _check_utf8(query: bytes, source: str) -> None:
     try:
         query.decode()
     except UnicodeDecodeError:
-        msg = f"{source}: the query id {query!r} is not UTF-8"
-        raise DataError(msg) from None
+        raise DataError(f"{source}: the query id {query!r} is not UTF-8") from None
 
 
 def score_run(
@@ -207,11 +203,10 @@ def score_run(
     holds = FORMATS[format_]
     for column in columns:
         if column.row.judgments not in {"any", holds}:
-            msg = (
+            raise MetricError(
                 f"{column.row.name} needs judgments of the format {column.row.judgments}, "
                 f"found -R {format_}"
             )
-            raise MetricError(msg)
     if isinstance(run, Run):
         name = run.name
         topics = _find_topics(judgments, run.table, complete=settings.complete)

@@ -38,11 +38,10 @@ def find_other_baseline(text: str, run: str, created: str) -> Baseline:
     """Find a baseline that is not the run itself."""
     baseline, is_run = _load_baseline(text)
     if is_run and (baseline.run, baseline.created) == (run, created):
-        msg = (
+        raise ConfigurationError(
             f"the baseline {text!r} is the run {run} itself, which cannot drop below itself; "
             "name an earlier run, or a file of berryeval baseline set"
         )
-        raise ConfigurationError(msg)
     return baseline
 
 
@@ -56,8 +55,9 @@ def _load_baseline(text: str) -> tuple[Baseline, bool]:
     try:
         return Baseline.of(find_record(text)), True
     except DataError as error:
-        msg = f"the baseline {text!r} is no file of `berryeval baseline set`, and no run: {error}"
-        raise ConfigurationError(msg) from None
+        raise ConfigurationError(
+            f"the baseline {text!r} is no file of `berryeval baseline set`, and no run: {error}"
+        ) from None
 
 
 @dataclass(frozen=True)
@@ -90,8 +90,7 @@ def set_baseline(
     record = find_record(run)
     baseline = Baseline.of(record)
     if not baseline.parts:
-        msg = f"no provider of {record.id} has scores: its baseline would be empty"
-        raise DataError(msg)
+        raise DataError(f"no provider of {record.id} has scores: its baseline would be empty")
     owners = [(part, one) for part in record.benchmarks for one in part.providers]
     done = NewBaseline(
         baseline,
@@ -108,11 +107,10 @@ def set_baseline(
         ],
     )
     if done.warning and not allow_errors:
-        msg = (
+        raise DataError(
             f"{done.warning}; ask them again (berryeval eval --resume FOLDER --retry-errors), "
             "or accept them with --allow-errors"
         )
-        raise DataError(msg)
     if file is not None:
         write_text_file(Path(file), baseline.dumps())
     return done
@@ -153,8 +151,9 @@ def drop_rules(metrics: Metrics, kept: Baseline, run: str = "the run") -> list[R
         if (names := metrics[old.benchmark, old.provider]) is None or rule.metric in names
     ]
     if not rules:
-        msg = f"{run} and the baseline {kept.run} share no provider, benchmark and metric"
-        raise ConfigurationError(msg)
+        raise ConfigurationError(
+            f"{run} and the baseline {kept.run} share no provider, benchmark and metric"
+        )
     return rules
 
 

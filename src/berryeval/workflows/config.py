@@ -65,23 +65,23 @@ class ConfigFile:
         except DataError as error:
             raise ConfigurationError(str(error)) from None
         except UnicodeDecodeError:
-            msg = f"{self.name}: not UTF-8 text"
-            raise ConfigurationError(msg) from None
+            raise ConfigurationError(f"{self.name}: not UTF-8 text") from None
         except yaml.MarkedYAMLError as error:
             mark = error.problem_mark or error.context_mark
             line = f":{mark.line + 1}" if mark else ""
             problem = str(error.problem)
             if mark and _names_a_secret(text.splitlines(), mark.line):
                 problem = f"{_QUOTED.sub('...', problem)}; put a secret into quotes, or ${{NAME}}"
-            msg = f"{self.name}{line}: not valid YAML ({problem})"
-            raise ConfigurationError(msg) from None
+            raise ConfigurationError(f"{self.name}{line}: not valid YAML ({problem})") from None
         except (yaml.YAMLError, ValueError, RecursionError) as error:
-            msg = f"{self.name}: not valid YAML ({str(error).splitlines()[0]})"
-            raise ConfigurationError(msg) from None
+            raise ConfigurationError(
+                f"{self.name}: not valid YAML ({str(error).splitlines()[0]})"
+            ) from None
         self.data: dict[str, Any] = {} if data is None else data
         if not isinstance(self.data, dict):
-            msg = f"{self.name}: expected names and values, found {type(self.data).__name__}"
-            raise ConfigurationError(msg)
+            raise ConfigurationError(
+                f"{self.name}: expected names and values, found {type(self.data).__name__}"
+            )
         self._lines: dict[KeyPath, int] = {}
         self._note_lines(node, (), set())
 
@@ -97,11 +97,10 @@ class ConfigFile:
             for key, value in node.value:
                 name, line = str(key.value), key.start_mark.line + 1
                 if name in first:
-                    msg = (
+                    raise ConfigurationError(
                         f"{self.name}:{line}: the key {name!r} is given twice; "
                         f"first in line {first[name]}"
                     )
-                    raise ConfigurationError(msg)
                 first[name] = line
                 here = (*path, name)
                 self._note_lines(value, here, above)
@@ -243,8 +242,7 @@ def _locate_errors(places: Places, path: KeyPath, inside: Any) -> Iterator[None]
     except (ConfigurationError, DataError) as error:
         fault = str(error).partition(";")[0]  # the rest lists alternatives
         named = next(_find_named(fault, inside, path), path)
-        msg = f"{places.where(named)}: {error}"
-        raise type(error)(msg) from None
+        raise type(error)(f"{places.where(named)}: {error}") from None
 
 
 def _find_named(message: str, value: Any, path: KeyPath) -> Iterator[KeyPath]:
@@ -329,8 +327,7 @@ def _check_provider(part: _ProviderPart, owner: str, places: Places) -> None:
         except (TypeError, ValueError) as error:
             if isinstance(error, BerryEvalError):
                 raise
-            msg = f"{owner} cannot be built: {error}"
-            raise ConfigurationError(msg) from None
+            raise ConfigurationError(f"{owner} cannot be built: {error}") from None
 
 
 def _check_options(part: _ProviderPart, given: dict[str, Any]) -> None:

@@ -189,8 +189,7 @@ def _open_folder(folder: RunFolder, plan: Plan, benchmarks: Sequence[Benchmark])
             if folder.kept:
                 resume = format_resume_command(folder.path)
                 advice = f"the answers so far are kept, to resume: {resume}"
-            msg = f"{error}; {advice}"
-            raise RunFailedError(msg) from None
+            raise RunFailedError(f"{error}; {advice}") from None
 
 
 @contextmanager
@@ -200,8 +199,9 @@ def _explain_interrupt(folder: RunFolder) -> Iterator[None]:
     except KeyboardInterrupt:
         if not folder.kept or not folder.manifest_file.exists():
             raise
-        msg = f"interrupted; to resume: {format_resume_command(folder.path)}"
-        raise KeyboardInterrupt(msg) from None
+        raise KeyboardInterrupt(
+            f"interrupted; to resume: {format_resume_command(folder.path)}"
+        ) from None
 
 
 def _run_benchmark(runner: ProviderRunner, plan: Plan, benchmark: Benchmark) -> BenchmarkResult:

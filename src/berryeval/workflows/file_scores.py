@@ -72,13 +72,13 @@ def score_files(
     except DataError as error:
         _reject_swapped(qrels, run)
         if audit and _is_readable(qrels, run):
-            msg = f"{error}; with --lenient, --audit lists faulty lines and skips them"
-            raise type(error)(msg) from None
+            raise type(error)(
+                f"{error}; with --lenient, --audit lists faulty lines and skips them"
+            ) from None
         raise
     if not scores.count:
         what = "no query of the run is judged" if scores.left_out else "there are no judgments"
-        msg = f"{qrels}: {what}, so there is nothing to score"
-        raise DataError(msg)
+        raise DataError(f"{qrels}: {what}, so there is nothing to score")
     wanted = scores if asked else scores.without(_JUDGED)
     coverage, statistics = scores.coverage(), scores.statistics()
     judged = statistics[scores.metrics.index(_JUDGED)]
@@ -120,11 +120,10 @@ def _reject_swapped(qrels: str, run: str) -> None:
     if STDIN in {qrels, run}:
         return
     if _count_columns(run) == _QRELS_COLUMNS and _count_columns(qrels) >= _RUN_COLUMNS:
-        msg = (
+        raise DataError(
             f"QRELS and RUN seem to be swapped: {qrels} looks like a run (6 columns) and {run} "
             f"like judgments (4); judgments come first: {format_command('score', run, qrels)}"
         )
-        raise DataError(msg)
 
 
 def _count_columns(path: str) -> int:
@@ -145,9 +144,7 @@ def _read_labels(path: str) -> dict[str, str]:
     try:
         labels: Any = json.loads(content)
     except ValueError as error:
-        msg = f"{path}: is not JSON ({error})"
-        raise DataError(msg) from None
+        raise DataError(f"{path}: is not JSON ({error})") from None
     if isinstance(labels, dict) and all(isinstance(label, str) for label in labels.values()):
         return labels
-    msg = f'{path}: must map query ids to labels, as in {{"q1": "factual"}}'
-    raise DataError(msg)
+    raise DataError(f'{path}: must map query ids to labels, as in {{"q1": "factual"}}')

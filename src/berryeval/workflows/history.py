@@ -59,8 +59,7 @@ def _read_store(config: PathLike | None) -> str:
     if not isinstance(value, str):
         where = file.where(("store",))
         found = describe_json(mask_secrets(value))
-        msg = f"{where}: store: expected a path, a URL or none, found {found}"
-        raise ConfigurationError(msg)
+        raise ConfigurationError(f"{where}: store: expected a path, a URL or none, found {found}")
     is_free = "://" in value or "${" in value or value.lower() == NO_STORE
     return value if is_free or not value else str(path.parent / value)
 
@@ -78,8 +77,7 @@ def open_place(place: str | None, *, make: bool = False) -> Iterator[Store]:
     from berryeval.runs import open_store
 
     if place is None:
-        msg = f"the store is turned off; give --store PATH, or unset {VARIABLE}"
-        raise ConfigurationError(msg)
+        raise ConfigurationError(f"the store is turned off; give --store PATH, or unset {VARIABLE}")
     with open_store(place, make=make) as store:
         yield store
 
@@ -253,8 +251,7 @@ def export_runs(
     folder, done = Path(folder), []
     with open_history(store) as opened:
         if folder.exists() and not folder.is_dir():
-            msg = f"{folder}: expected a folder, found a file"
-            raise ConfigurationError(msg)
+            raise ConfigurationError(f"{folder}: expected a folder, found a file")
         for name in opened.names(filters):
             safe = make_file_name(name)
             if safe != name:  # unique among similar names
@@ -296,11 +293,11 @@ def _select_old(
     store: Store, filters: Filters, keep: int | None, older_than: timedelta | None
 ) -> list[str]:
     if keep is None and older_than is None:
-        msg = "say which runs to delete: --keep 20 (all but the newest), --older-than 90d, or both"
-        raise ConfigurationError(msg)
+        raise ConfigurationError(
+            "say which runs to delete: --keep 20 (all but the newest), --older-than 90d, or both"
+        )
     if keep is not None and keep < 0:
-        msg = f"--keep must be 0 or more, found {keep}"
-        raise ConfigurationError(msg)
+        raise ConfigurationError(f"--keep must be 0 or more, found {keep}")
     runs = store.times(filters)[keep or 0 :]
     if older_than is None:
         return [name for name, _ in runs]

@@ -205,8 +205,10 @@ class Plan(_Part):
         labels = self.labels
         twice = next((label for label in labels if labels.count(label) > 1), None)
         if twice:
-            msg = f"two providers are called {twice!r}; give one of them another name"
-            raise MisplacedError(msg, ("providers", labels.index(twice, labels.index(twice) + 1)))
+            raise MisplacedError(
+                f"two providers are called {twice!r}; give one of them another name",
+                ("providers", labels.index(twice, labels.index(twice) + 1)),
+            )
         return self
 
     @property

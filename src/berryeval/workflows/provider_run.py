@@ -130,8 +130,9 @@ class ProviderRunner:
                 part = str(self._folder.part(benchmark.name, spec))
                 other = owners.setdefault(part.lower(), owner)
                 if other is not owner:
-                    msg = f"{other} and {owner} would share the folder {part}; rename one of them"
-                    raise ConfigurationError(msg)
+                    raise ConfigurationError(
+                        f"{other} and {owner} would share the folder {part}; rename one of them"
+                    )
 
     def _build_provider(self, spec: ProviderSpec) -> Provider:
         options = self._secrets.fill_in(spec.options)
@@ -140,8 +141,7 @@ class ProviderRunner:
         except BerryEvalError:
             raise
         except (TypeError, ValueError) as error:
-            msg = f"provider {spec.label!r} cannot be built: {error}"
-            raise ConfigurationError(msg) from error
+            raise ConfigurationError(f"provider {spec.label!r} cannot be built: {error}") from error
 
     def ask(self, task: ProviderTask) -> str:
         """Ask the queries without an answer; return why the provider failed, or ""."""
@@ -261,12 +261,11 @@ def _find_unasked(
 def _check_budget(before: Progress, total: int, policy: Policy) -> None:
     """Reject a run whose error budget was used up before: the next query would end it."""
     if policy.is_hopeless(before.failed, before.done, total):
-        msg = (
+        raise RunFailedError(
             f"nothing was asked: {before.failed} of {before.done} queries failed before (of "
             f"{total}; the error budget is {policy.error_budget:g}); ask them again "
             "(--retry-errors, in Python retry_errors=True), or start a new run"
         )
-        raise RunFailedError(msg)
 
 
 # Log lines and warnings.

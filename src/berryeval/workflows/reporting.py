@@ -101,8 +101,9 @@ def write_report(
     """
     given: list[Any] = list(runs) if isinstance(runs, list | tuple) else [runs]
     if not given:
-        msg = "no run to report on; expected a result of run_benchmark, or the name of a run"
-        raise ConfigurationError(msg)
+        raise ConfigurationError(
+            "no run to report on; expected a result of run_benchmark, or the name of a run"
+        )
     report = judge_report(join_reports([_as_report(one) for one in given], title))
     return write_in_format(report, format or find_format(path), path, label=label)
 
@@ -116,8 +117,9 @@ def _as_report(source: Any) -> Report:
         return Report.of([source.whole_run])
     if isinstance(source, str | Path):
         return find_report(str(source))[0]
-    msg = f"expected a result, a record, a report, or a name, found {type(source).__name__}"
-    raise ConfigurationError(msg)
+    raise ConfigurationError(
+        f"expected a result, a record, a report, or a name, found {type(source).__name__}"
+    )
 
 
 @dataclass(frozen=True)

@@ -74,8 +74,7 @@ def rescore(
     else:
         parts = rescore_by_benchmark(found, metrics, benchmark)
     if not any(part.scores for part in parts):
-        msg = f"run {found.record.id}: no provider has answers to score"
-        raise DataError(msg)
+        raise DataError(f"run {found.record.id}: no provider has answers to score")
     saved = save_rescored(found, parts, choose_store(store)) if save else []
     return Rescoring(found, parts, saved)
 
@@ -104,22 +103,21 @@ def _load_unchanged(record: RunRecord, place: int, part: BenchmarkRecord) -> Ben
     advice = "; give its place with --benchmark PATH, or score by ids with --qrels FILE"
     sources = record.plan.get("benchmarks")
     if not isinstance(sources, list) or len(sources) != len(record.benchmarks):
-        msg = f"run {record.id} does not say where the benchmark {part.name} is{advice}"
-        raise DataError(msg)
+        raise DataError(f"run {record.id} does not say where the benchmark {part.name} is{advice}")
     source: Any = sources[place]
     try:
         spec = source if isinstance(source, str) else check_model(BenchmarkSpec, source, None)
         benchmark = load_source(spec)
     except BerryEvalError as error:
-        msg = f"the benchmark {part.name} of run {record.id} cannot be loaded ({error}){advice}"
-        raise DataError(msg) from None
+        raise DataError(
+            f"the benchmark {part.name} of run {record.id} cannot be loaded ({error}){advice}"
+        ) from None
     if benchmark.content_hash != part.content_hash:
-        msg = (
+        raise DataError(
             f"the benchmark {part.name} has changed since run {record.id} "
             f"({benchmark.content_hash[:15]}..., then {part.content_hash[:15]}...); to score by "
             f"its present judgments: --benchmark {source if isinstance(source, str) else part.name}"
         )
-        raise DataError(msg)
     return benchmark
 
 
@@ -128,8 +126,9 @@ def _find_part(record: RunRecord, benchmark: Benchmark) -> BenchmarkRecord:
     if len(named) == 1 or len(record.benchmarks) == 1:
         return (named or record.benchmarks)[0]
     names = ", ".join(part.name for part in record.benchmarks) or "none"
-    msg = f"run {record.id} has no benchmark {benchmark.name!r}; there are {names}"
-    raise ConfigurationError(msg)
+    raise ConfigurationError(
+        f"run {record.id} has no benchmark {benchmark.name!r}; there are {names}"
+    )
 
 
 def _rescore_part(
@@ -145,8 +144,7 @@ def _rescore_part(
         gone = len(part.queries) - len(queries)
         notes.append(f"{gone} of {len(part.queries)} queries are no longer in the benchmark")
     if not queries:
-        msg = f"{benchmark.name}: has none of the queries of run {found.record.id}"
-        raise DataError(msg)
+        raise DataError(f"{benchmark.name}: has none of the queries of run {found.record.id}")
     scores, differing = {}, []
     for provider in part.providers:
         if provider.scores is None:
@@ -221,8 +219,7 @@ def rescore_by_qrels(found: FoundRun, metrics: Sequence[str], qrels: str) -> lis
             notes.append(f"{more} of {asked} queries that were asked are not judged: left out")
         parts.append(Rescored(part, scores, tuple(notes), same_judgments=False))
     if not parts:
-        msg = f"{qrels}: judges none of the queries of run {found.record.id}"
-        raise DataError(msg)
+        raise DataError(f"{qrels}: judges none of the queries of run {found.record.id}")
     return parts
 
 
@@ -314,19 +311,20 @@ def save_rescored(found: FoundRun, parts: Sequence[Rescored], place: str | None)
     are those of a run whose own metrics differ when judged again.
     """
     if not all(part.same_judgments for part in parts):
-        msg = "--save keeps scores by the run's own judgments only; leave out --qrels, --benchmark"
-        raise ConfigurationError(msg)
+        raise ConfigurationError(
+            "--save keeps scores by the run's own judgments only; leave out --qrels, --benchmark"
+        )
     differing = sorted({name for part in parts for name in part.differing})
     if differing:
-        msg = (
+        raise DataError(
             f"--save needs the run's own metrics to be reproduced; those of {', '.join(differing)} "
             "differ: nothing was saved. Leave out --save to see them, or start a new run "
             "(berryeval eval)"
         )
-        raise DataError(msg)
     if found.folder is None and place is None:
-        msg = "--save has nowhere to write: the run has no folder here, and there is no store"
-        raise ConfigurationError(msg)
+        raise ConfigurationError(
+            "--save has nowhere to write: the run has no folder here, and there is no store"
+        )
     record = _add_scores(found.record, parts)
     saved = []
     if found.folder is not None:
@@ -347,8 +345,9 @@ def _add_scores(record: RunRecord, parts: Sequence[Rescored]) -> RunRecord:
         if provider.scores is None or scores is None:
             return provider
         if provider.scores.queries != scores.queries:
-            msg = "the queries of the run and of the new scores differ; nothing was saved"
-            raise DataError(msg)
+            raise DataError(
+                "the queries of the run and of the new scores differ; nothing was saved"
+            )
         return replace(provider, scores=provider.scores.with_metrics_of(scores))
 
     return replace(

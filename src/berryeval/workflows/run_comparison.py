@@ -92,8 +92,7 @@ def compare_runs(
     """
     given = [runs] if isinstance(runs, str | Path | RunRecord | BenchmarkResult) else list(runs)
     if not given:
-        msg = "no run to compare; give two runs, or one with several providers"
-        raise ConfigurationError(msg)
+        raise ConfigurationError("no run to compare; give two runs, or one with several providers")
     chosen = Options(**options)
     if qrels is not None:
         sources = read_sources([str(one) for one in given], qrels, chosen.metrics)
@@ -191,8 +190,7 @@ def _check_scored(
         lines = "; ".join(format_rescore_command(run, *names) for run, names in missing.items())
         end = "" if str(first).endswith("?") else "."
         several = len({name for names in missing.values() for name in names}) > 1
-        msg = f"{first}{end} To compute {'them' if several else 'it'}: {lines}"
-        raise NotScoredError(msg)
+        raise NotScoredError(f"{first}{end} To compute {'them' if several else 'it'}: {lines}")
 
 
 def _find_lack(side: Side, metric: str) -> NotScoredError | None:
@@ -208,8 +206,7 @@ def all_scores(record: ProviderRecord) -> Scores:
     """Return the requested metrics and those that every run has, in one table."""
     scores, standard = record.scores, record.standard
     if scores is None:
-        msg = f"{record.name} has no scores: {record.failure}"
-        raise ConfigurationError(msg)
+        raise ConfigurationError(f"{record.name} has no scores: {record.failure}")
     if standard is None or standard.queries != scores.queries:
         return scores
     return scores.with_metrics_of(standard)
@@ -221,8 +218,7 @@ def _group_queries(table: Table, by: str | None) -> dict[str, str] | None:
     queries = [query for one in table.candidates for query in one.part.queries]
     groups = group_queries(queries, by)
     if not groups:
-        msg = f"no query of {table.benchmark} has a {by!r}; try --by category"
-        raise ConfigurationError(msg)
+        raise ConfigurationError(f"no query of {table.benchmark} has a {by!r}; try --by category")
     return groups
 
 
@@ -240,12 +236,12 @@ def _find_baseline(candidates: Sequence[Candidate], wanted: str | None) -> str |
     if len(found) == 1:
         return found[0]
     if found:
-        msg = f"{wanted!r} may be {' or '.join(found)}; name one of them as the baseline"
-        raise ConfigurationError(msg)
+        raise ConfigurationError(
+            f"{wanted!r} may be {' or '.join(found)}; name one of them as the baseline"
+        )
     near = nearest(wanted, [*labels, *(name for names in known.values() for name in names)], 1)
     hint = suggest(wanted, near or labels)
-    msg = f"the baseline {wanted!r} is no system of this comparison; {hint}"
-    raise ConfigurationError(msg)
+    raise ConfigurationError(f"the baseline {wanted!r} is no system of this comparison; {hint}")
 
 
 # Findings that rest on failed queries.

@@ -82,8 +82,7 @@ def _read_report(path: Path) -> Report:
 def _only_run(report: Report, text: str) -> RunRecord:
     if len(report.runs) != 1:
         names = ", ".join(run.id for run in report.runs)
-        msg = f"{text}: holds {len(report.runs)} runs ({names}), expected one"
-        raise DataError(msg)
+        raise DataError(f"{text}: holds {len(report.runs)} runs ({names}), expected one")
     return report.runs[0]
 
 
@@ -94,8 +93,7 @@ def _folder_of(path: Path) -> Path | None:
 def _read_folder(path: Path) -> FoundRun:
     folder = RunFolder(path)
     if not folder.record_file.exists():
-        msg = f"{path}: holds no finished run (it has no run.json){resume_hint(path)}"
-        raise DataError(msg)
+        raise DataError(f"{path}: holds no finished run (it has no run.json){resume_hint(path)}")
     return FoundRun(folder.read_record(), path)
 
 
@@ -158,11 +156,11 @@ def _resolve_name(text: str, known: _KnownRuns) -> str:
         return longer[0]
     if longer:
         some = ", ".join(longer[:_NAMES]) + (", ..." if len(longer) > _NAMES else "")
-        msg = f"{text!r} is the beginning of {len(longer)} runs: {some}; give more of the name"
-        raise DataError(msg)
+        raise DataError(
+            f"{text!r} is the beginning of {len(longer)} runs: {some}; give more of the name"
+        )
     where = f"{RUNS} or the store {known.shown}" if known.shown else f"{RUNS}"
     near = nearest(text, [*names, LATEST] if names else [])
     hint = f"; did you mean {' or '.join(near)}?" if near else ""
     runs = f"the {len(names)} in {where}" if names else f"those in {where}, which has none yet"
-    msg = f"no run {text!r}: it is no file or folder, and not among {runs}{hint}"
-    raise DataError(msg)
+    raise DataError(f"no run {text!r}: it is no file or folder, and not among {runs}{hint}")

@@ -106,8 +106,9 @@ class RunFolder:
                     number += 1
                     self.path = self.path.with_name(f"{name}-{number}")
         except OSError as error:
-            msg = f"{self.path}: cannot create the folder ({error.strerror or error})"
-            raise DataError(msg) from None
+            raise DataError(
+                f"{self.path}: cannot create the folder ({error.strerror or error})"
+            ) from None
         self._new = False
 
     def check_same_run(self, plan: Plan) -> None:
@@ -125,11 +126,10 @@ class RunFolder:
             name for name in names if not matches_masked(before.get(name), now.get(name))
         )
         if different:
-            msg = (
+            raise ConfigurationError(
                 f"{self.path}: holds another run ({', '.join(different)} differ); give another "
                 f"folder, or resume that run: {format_resume_command(self.path)}"
             )
-            raise ConfigurationError(msg)
 
     def check_same_chunkers(self, plan: Plan, chunkers: Mapping[str, str]) -> None:
         """Reject a benchmark that suggests another chunker than before, if a provider uses it.
@@ -142,11 +142,10 @@ class RunFolder:
         for name, now in chunkers.items():
             then = before.get(name, now) if isinstance(before, dict) else now
             if then != now:
-                msg = (
+                raise ConfigurationError(
                     f"{self.path}: {name} was chunked by {then} in this run and now suggests "
                     f"{now}; give another folder, or restore the suggestion"
                 )
-                raise ConfigurationError(msg)
 
     @property
     def created(self) -> str:
@@ -228,8 +227,9 @@ def write_text_file(path: Path, text: str | Iterable[str]) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        msg = f"{path.parent}: cannot create the folder ({error.strerror or error})"
-        raise NotWrittenError(msg) from None
+        raise NotWrittenError(
+            f"{path.parent}: cannot create the folder ({error.strerror or error})"
+        ) from None
     pieces = iter([text] if isinstance(text, str) else text)
     with replace_file(path) as stream:
         while part := "".join(itertools.islice(pieces, _PIECES)):
@@ -244,11 +244,9 @@ def read_json_object(path: PathLike) -> dict[str, Any]:
     except ValueError as error:
         if isinstance(error, DataError):
             raise
-        msg = f"{display_name(path)}: not valid JSON ({error})"
-        raise DataError(msg) from None
+        raise DataError(f"{display_name(path)}: not valid JSON ({error})") from None
     if not isinstance(data, dict):
-        msg = f"{display_name(path)}: expected an object, found {type(data).__name__}"
-        raise DataError(msg)
+        raise DataError(f"{display_name(path)}: expected an object, found {type(data).__name__}")
     return data
 
 
@@ -267,16 +265,14 @@ def choose_folder(
         return new_folder(plan, RUNS)
     folder = RunFolder(output)
     if folder.path.exists() and not folder.path.is_dir():
-        msg = f"{folder.path}: expected a folder, found a file"
-        raise ConfigurationError(msg)
+        raise ConfigurationError(f"{folder.path}: expected a folder, found a file")
     folder.check_same_run(plan)
     if not finished and folder.is_finished(retry_errors=retry_errors):
-        msg = (
+        raise ConfigurationError(
             f"{folder.path}: holds a finished run of {folder.read_manifest().get('created')}; give "
             "another folder, remove this one, or show its results: "
             f"{format_resume_command(folder.path)}"
         )
-        raise ConfigurationError(msg)
     return folder
 
 
@@ -301,12 +297,10 @@ def resume_plan(
 
     folder = RunFolder(output)
     if not folder.manifest_file.exists():
-        msg = f"{folder.path}: holds no run (it has no manifest.json)"
-        raise DataError(msg)
+        raise DataError(f"{folder.path}: holds no run (it has no manifest.json)")
     data = folder.read_manifest().get("plan")
     if not isinstance(data, dict):
-        msg = f"{folder.manifest_file}: has no plan"
-        raise DataError(msg)
+        raise DataError(f"{folder.manifest_file}: has no plan")
     wanted = {name: value for name, value in (changes or {}).items() if value not in (None, [], {})}
     overlay(data, wanted)
     providers = data.get("providers")
@@ -340,10 +334,9 @@ def _restore_secrets(providers: list[Any], config: PathLike | None, folder: RunF
         same = [one for one in wanted if matches_masked(provider, mask_secrets(one))]
         if _has_mask(provider) and not same:
             name = provider.get("name") or provider.get("type")
-            msg = (
+            raise ConfigurationError(
                 f"{folder.path}: does not hold the secrets of provider {name!r}; give the "
                 "configuration of the run with --config, or write secrets as ${NAME}"
             )
-            raise ConfigurationError(msg)
         found.append(same[0] if same else provider)
     return found

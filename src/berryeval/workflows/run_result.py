@@ -96,15 +96,17 @@ class BenchmarkResult:
         for one in self.providers:
             if one.name == name:
                 return one
-        msg = f"no provider {name!r}; there are {', '.join(one.name for one in self.providers)}"
-        raise KeyError(msg)
+        raise KeyError(
+            f"no provider {name!r}; there are {', '.join(one.name for one in self.providers)}"
+        )
 
     @property
     def whole_run(self) -> RunRecord:
         """Record of the whole run; an error without one."""
         if self.run is None:
-            msg = "this result has no record of a run; use a result of run_benchmark"
-            raise ConfigurationError(msg)
+            raise ConfigurationError(
+                "this result has no record of a run; use a result of run_benchmark"
+            )
         return self.run
 
 

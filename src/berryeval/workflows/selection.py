@@ -29,8 +29,9 @@ def load_benchmarks(plan: Plan) -> list[Benchmark]:
     names = [benchmark.name for benchmark in benchmarks]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice:
-        msg = f"two benchmarks are called {twice!r}; run them separately, or rename one"
-        raise ConfigurationError(msg)
+        raise ConfigurationError(
+            f"two benchmarks are called {twice!r}; run them separately, or rename one"
+        )
     return benchmarks
 
 
@@ -50,8 +51,9 @@ def select_queries(benchmark: Benchmark, plan: Plan) -> tuple[Query, ...]:
         kept = tuple(filter_queries(queries, name, wanted))
         if not kept:
             values = ", ".join(sorted(value for value in known if value))
-            msg = f"no query of {benchmark.name} has {name}={wanted}; there are {values}"
-            raise ConfigurationError(msg)
+            raise ConfigurationError(
+                f"no query of {benchmark.name} has {name}={wanted}; there are {values}"
+            )
         queries = kept
     return queries[: plan.limit]
 
@@ -62,8 +64,7 @@ def check_property(benchmark: str, queries: Sequence[Query], name: str) -> None:
         return
     names = dict.fromkeys((*FIELDS, *(key for query in queries for key in query.metadata)))
     known = [one for one in names if any(get_property(query, one) for query in queries)]
-    msg = f"no query of {benchmark} has a {name!r}; {suggest(name, known)}"
-    raise ConfigurationError(msg)
+    raise ConfigurationError(f"no query of {benchmark} has a {name!r}; {suggest(name, known)}")
 
 
 def chunker_for(benchmark: Benchmark, spec: ProviderSpec) -> str:

@@ -59,8 +59,9 @@ def build_plan(flags: Mapping[str, Any], config: PathLike | None = None) -> Plan
         overlay(data, source)
     for name in ("benchmarks", "providers"):
         if not data.get(name):
-            msg = f"no {name}; give them with --{name}, or in {CONFIG_NAME} (berryeval init)"
-            raise ConfigurationError(msg)
+            raise ConfigurationError(
+                f"no {name}; give them with --{name}, or in {CONFIG_NAME} (berryeval init)"
+            )
     origins = _Origins(file, set(variables), set(given))
     plan: Plan = check_model(Plan, data, origins)
     check_parts(plan, origins)
@@ -128,8 +129,7 @@ def read_list(name: str, texts: list[str], owner: str) -> list[str]:
         whole = [[text] if Path(text).exists() else text.split(",") for text in texts]
         found = [part.strip() for parts in whole for part in parts if part.strip()]
     if not found:
-        msg = f"{owner}: expected names of {name}, found {' '.join(texts)!r}"
-        raise ConfigurationError(msg)
+        raise ConfigurationError(f"{owner}: expected names of {name}, found {' '.join(texts)!r}")
     return found
 
 
@@ -139,8 +139,7 @@ def read_pairs(texts: list[str], owner: str) -> dict[str, str]:
     for text in texts:
         name, equals, value = text.partition("=")
         if not (name.strip() and equals and value.strip()):
-            msg = f"{owner}: expected NAME=VALUE, found {text!r}"
-            raise ConfigurationError(msg)
+            raise ConfigurationError(f"{owner}: expected NAME=VALUE, found {text!r}")
         pairs[name.strip()] = value.strip()
     return pairs
 
@@ -174,8 +173,9 @@ def plan_run(request: RunRequest) -> tuple[Plan, RunFolder, str | None]:
     settings = _read_settings(request.settings)
     if request.resume is None:
         if request.retry_errors and request.output is None:
-            msg = "--retry-errors needs --resume FOLDER, the run with the errors"
-            raise ConfigurationError(msg)
+            raise ConfigurationError(
+                "--retry-errors needs --resume FOLDER, the run with the errors"
+            )
         plan = build_plan(settings, request.config)
         retry = request.retry_errors
         folder = choose_folder(plan, request.output, finished=False, retry_errors=retry)
@@ -185,8 +185,7 @@ def plan_run(request: RunRequest) -> tuple[Plan, RunFolder, str | None]:
         given += ["output"] * bool(request.output)
         if given:
             flag = _FLAGS.get(given[0], given[0])
-            msg = f"--resume takes the plan from its folder; leave out --{flag}"
-            raise ConfigurationError(msg)
+            raise ConfigurationError(f"--resume takes the plan from its folder; leave out --{flag}")
         changes = {name: settings[name] for name in (*PATIENCE, "export")}
         plan, folder = resume_plan(request.resume, changes, request.config)
         plan = _replace_thresholds(plan, settings["thresholds"])
@@ -213,11 +212,10 @@ def _replace_thresholds(plan: Plan, thresholds: dict[str, float]) -> Plan:
         return plan
     changed: Plan = check_model(type(plan), {**plan.model_dump(), "thresholds": thresholds}, None)
     if changed.depth != plan.depth:
-        msg = (
+        raise ConfigurationError(
             f"--fail-below needs {changed.depth} hits per query, the run asked for {plan.depth}; "
             "start a new run with it"
         )
-        raise ConfigurationError(msg)
     return changed
 
 
@@ -245,11 +243,11 @@ def read_limits(texts: Iterable[str] | None, owner: str, example: str) -> dict[s
             name, value = "", 0.0
         if not name:
             shown = repr(text) if text else "nothing"
-            msg = f"{owner}: expected METRIC=VALUE, as {example}, found {shown}"
-            raise ConfigurationError(msg)
+            raise ConfigurationError(f"{owner}: expected METRIC=VALUE, as {example}, found {shown}")
         if name in found:
-            msg = f"{owner}: {name} has two limits, {found[name]:g} and {value:g}; give one"
-            raise ConfigurationError(msg)
+            raise ConfigurationError(
+                f"{owner}: {name} has two limits, {found[name]:g} and {value:g}; give one"
+            )
         found[name] = value
     _check_distinct(found, f"{owner}: ")
     return found
@@ -279,8 +277,7 @@ def _check_distinct(limits: Mapping[str, float], owner: str = "") -> None:
         first = seen.setdefault(metric, name)
         if first != name:
             two = f"{first}={limits[first]:g} and {name}={value:g}"
-            msg = f"{owner}{metric} has two limits, {two}; give one"
-            raise ConfigurationError(msg)
+            raise ConfigurationError(f"{owner}{metric} has two limits, {two}; give one")
 
 
 # Relative paths in a configuration file start at the folder of the file.

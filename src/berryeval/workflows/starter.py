@@ -96,8 +96,7 @@ def write_starting_files(corpus: Path | None, *, force: bool = False) -> Written
     files: dict[Path, str] = {}
     if corpus is not None:
         if not corpus.exists():
-            msg = f"{corpus}: no such file or folder"
-            raise DataError(msg)
+            raise DataError(f"{corpus}: no such file or folder")
         known = ""  # if it is no benchmark
         with suppress(DataError):
             known = detect_format(Source(corpus))
@@ -119,8 +118,7 @@ def write_starting_files(corpus: Path | None, *, force: bool = False) -> Written
     files = {Path(CONFIG_NAME): config, **files}
     existing = next((path for path in files if path.exists()), None)
     if existing and not force:
-        msg = f"{existing}: exists already; --force replaces it"
-        raise ConfigurationError(msg)
+        raise ConfigurationError(f"{existing}: exists already; --force replaces it")
     files[schema] = schema_text()  # replaced by that of the installed version
     for path, text in files.items():
         write_text_file(path, text.removesuffix("\n"))

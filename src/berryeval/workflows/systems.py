@@ -62,8 +62,7 @@ class Source:
         if provider and provider not in names:
             near = nearest(provider, names, 1)
             hint = f"did you mean {run}{MARK}{near[0]}?" if near else f"it has {', '.join(names)}"
-            msg = f"the run {run} has no provider {provider!r}; {hint}"
-            raise ConfigurationError(msg)
+            raise ConfigurationError(f"the run {run} has no provider {provider!r}; {hint}")
         return source
 
 
@@ -119,8 +118,7 @@ def _find_benchmarks(sources: Sequence[Source], wanted: str | None) -> list[str]
     if wanted is None:
         return names
     if wanted not in names:
-        msg = f"no run has the benchmark {wanted!r}; {suggest(wanted, names)}"
-        raise ConfigurationError(msg)
+        raise ConfigurationError(f"no run has the benchmark {wanted!r}; {suggest(wanted, names)}")
     return [wanted]
 
 
@@ -177,8 +175,7 @@ def _label(found: Sequence[Candidate]) -> tuple[Candidate, ...]:
         labelled.append(one._replace(label=label))
     twice = [name for name, count in Counter(one.label for one in labelled).items() if count > 1]
     if twice:
-        msg = f"{twice[0]} is given twice; {_SELF}"
-        raise ConfigurationError(msg)
+        raise ConfigurationError(f"{twice[0]} is given twice; {_SELF}")
     return tuple(labelled)
 
 
@@ -189,8 +186,9 @@ def _reject_copies(found: Sequence[Candidate]) -> None:
         key = (one.label, run.id, run.created, one.part.content_hash)
         if key in seen:
             texts = text if seen[key] == text else f"{seen[key]} and {text}"
-            msg = f"{one.label} of the run {run.id} is given twice ({texts}); {_SELF}"
-            raise ConfigurationError(msg)
+            raise ConfigurationError(
+                f"{one.label} of the run {run.id} is given twice ({texts}); {_SELF}"
+            )
         seen[key] = text
 
 
@@ -234,11 +232,10 @@ def _compare_data(candidates: Sequence[Candidate], *, anyway: bool) -> list[str]
         "come from its data, not from the systems"
     )
     if not anyway:
-        msg = (
+        raise DataError(
             f"{problem}. Run both on the same data, or compare the queries that they share with "
             "--anyway"
         )
-        raise DataError(msg)
     texts: dict[str, set[str]] = {}
     for one in candidates:
         for query in one.part.queries:
@@ -322,8 +319,7 @@ def read_sources(runs: Sequence[str], qrels: str, metrics: Sequence[str] | None)
     judgments = as_qrels(qrels)
     grades = judgments.to_dict()
     if not grades:
-        msg = f"{qrels}: has no judgments, so there is nothing to score"
-        raise DataError(msg)
+        raise DataError(f"{qrels}: has no judgments, so there is nothing to score")
     benchmark = Path(display_name(qrels)).name
     text = json.dumps(grades, sort_keys=True)
     content = "sha256:" + hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
@@ -333,8 +329,9 @@ def read_sources(runs: Sequence[str], qrels: str, metrics: Sequence[str] | None)
         asked = list(metrics or DEFAULT_METRICS)
         scores = evaluate(judgments, ranked, [*asked, *STANDARD])
         if set(scores.outcomes) == {"missing"}:
-            msg = f"{path}: no query of the run is judged in {qrels}, so there is nothing to score"
-            raise DataError(msg)
+            raise DataError(
+                f"{path}: no query of the run is judged in {qrels}, so there is nothing to score"
+            )
         record = _build_provider(Path(path).name, grades, ranked.ranked().to_dict(), scores, asked)
         depth = max((len(one.hits) for one in record.answers), default=0)
         every = scores.only(standard_metrics(depth))  # the CSV files of any run have these

@@ -75,8 +75,9 @@ def read_gate(config: PathLike | None) -> Gate:
     data: Any = given["gate"]
     if not isinstance(data, dict):
         where = file.where(("gate",))
-        msg = f"{where}: gate: expected `rules` and a `baseline`, found {type(data).__name__}"
-        raise ConfigurationError(msg)
+        raise ConfigurationError(
+            f"{where}: gate: expected `rules` and a `baseline`, found {type(data).__name__}"
+        )
     data = move_gate(path.parent, data)
     gate: Gate = check_model(Gate, data, _GatePlaces(file))
     least = check_model(_Thresholds, {"thresholds": given["thresholds"]}, file)
@@ -106,8 +107,9 @@ def replace_baseline(gate: Gate, baseline: str | None, owner: str = "--baseline"
     if baseline is None:
         return gate
     if not baseline.strip():
-        msg = f"{owner} is empty; name a file of `berryeval baseline set`, or a run"
-        raise ConfigurationError(msg)
+        raise ConfigurationError(
+            f"{owner} is empty; name a file of `berryeval baseline set`, or a run"
+        )
     return gate.model_copy(update={"baseline": baseline})
 
 
@@ -186,11 +188,10 @@ def judge_run(
     gate = add_limits(read_gate(config), fail_below or {}, max_drop or {})
     gate = replace_baseline(gate, baseline)
     if not gate.rules and not gate.baseline:
-        msg = (
+        raise ConfigurationError(
             "there are no rules; add some with --fail-below or --max-drop, or under `gate` in "
             "berryeval.yaml, or give a --baseline, below which no metric may drop"
         )
-        raise ConfigurationError(msg)
     record = found.record
     verdicts = judge_record(gate, record, named=run)
     return JudgedRun(
@@ -218,11 +219,10 @@ def judge_result(
     record = _as_record(result)
     gate = replace_baseline(_build_gate(rules), baseline, "baseline")
     if not gate.rules and not gate.baseline:
-        msg = (
+        raise ConfigurationError(
             'there are no rules to check; give some, as {"nDCG@10": 0.8}, or a baseline= that '
             "no metric may drop below"
         )
-        raise ConfigurationError(msg)
     needs_baseline(gate, _BASELINE)
     verdicts = judge_record(gate, record)
     passed = has_passed(verdicts, strict=strict)
@@ -236,8 +236,9 @@ def _as_record(result: Any) -> RunRecord:
         return find_run(str(result)).record
     if isinstance(result, BenchmarkResult) and result.run is not None:
         return result.run
-    msg = f"expected a result of evaluation.run, or a run, found {type(result).__name__}"
-    raise ConfigurationError(msg)
+    raise ConfigurationError(
+        f"expected a result of evaluation.run, or a run, found {type(result).__name__}"
+    )
 
 
 def _build_gate(rules: Rules | None) -> Gate:
@@ -272,8 +273,7 @@ def _check_gate_itself(gate: Gate, run: RunRecord, *, strict: bool) -> SelfCheck
     if allows_no_drop(gate):
         gate = forbid_drops(gate, metrics_of_run(run), baseline)
     if all(rule.max_drop is None for rule in gate.rules):
-        msg = "--self-check needs a rule with max_drop, found none"
-        raise ConfigurationError(msg)
+        raise ConfigurationError("--self-check needs a rule with max_drop, found none")
     return self_check(collect_samples(gate, run, baseline), strict=strict)
 
 

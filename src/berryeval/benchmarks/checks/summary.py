@@ -128,8 +128,7 @@ def _select_query(subject: Subject, query_id: str) -> Query:
         if query_id not in benchmark.query_of:
             near = nearest(query_id, benchmark.query_of)
             hint = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
-            msg = f"{benchmark.name} has no query {query_id!r}{hint}"
-            raise DataError(msg)
+            raise DataError(f"{benchmark.name} has no query {query_id!r}{hint}")
         return benchmark.query_of[query_id]
     relevant = (
         query

@@ -96,11 +96,10 @@ def _parse_location(item: Node) -> dict[str, Any]:
         start = item.one_of(*_FIRST).whole()
         end = start if last is None else last.whole()
         if not 1 <= start <= end:
-            msg = (
+            raise DataError(
                 f"{item.where}: expected lines with 1 <= start_line <= end_line, found {start} "
                 f"to {end}"
             )
-            raise DataError(msg)
         location |= {"start_line": start, "end_line": end}
     return {**location, **item.besides(*_PATH, *_FIRST, *_LAST)}
 

@@ -41,8 +41,7 @@ def _add_rejected(builder: BenchmarkBuilder, node: Node) -> None:
     for entry in node.items():
         text = entry["query"].text()
         if text not in query_of:
-            msg = f"{entry.where}: there is no query {text!r:.80} in {FILE}"
-            raise DataError(msg)
+            raise DataError(f"{entry.where}: there is no query {text!r:.80} in {FILE}")
         for chunk in entry["chunkIds"].items():
             with locate_errors(chunk.where):
                 judgment = Judgment(query_of[text], _parse_target(chunk.id()), 0)

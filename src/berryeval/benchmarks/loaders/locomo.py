@@ -121,8 +121,9 @@ def _build_query(
 ) -> Query:
     number = entry["category"].whole()
     if number not in CATEGORIES:
-        msg = f"{entry['category'].where}: expected a category from 1 to 5, found {number}"
-        raise DataError(msg)
+        raise DataError(
+            f"{entry['category'].where}: expected a category from 1 to 5, found {number}"
+        )
     metadata: dict[str, Any] = {
         "conversation": conversation,
         "category_number": number,

@@ -142,11 +142,10 @@ def _add_haystack(corpus: _Corpus, entry: Node, question: str) -> tuple[list[str
     sessions, dates = entry["haystack_sessions"].items(), entry.get("haystack_dates")
     days = len(names) if dates is None else len(dates.texts())
     if not len(names) == len(sessions) == days:
-        msg = (
+        raise DataError(
             f"{entry.where}: found {len(names)} haystack_session_ids, {len(sessions)} "
             f"haystack_sessions and {days} haystack_dates; expected the same number of each"
         )
-        raise DataError(msg)
     documents: dict[str, None] = {}
     for name, session in zip(names, sessions, strict=True):
         found = corpus.add(name, session, question)

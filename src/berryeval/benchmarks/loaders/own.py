@@ -38,8 +38,9 @@ def read_documents(source: Source, builder: BenchmarkBuilder) -> None:
     """Add the corpus: a file of records or a folder of texts, but not both."""
     records, texts = source.has("documents.jsonl"), source.has_folder("documents")
     if records and texts:
-        msg = f"{source.name}: has both documents.jsonl and a folder documents; keep one of them"
-        raise DataError(msg)
+        raise DataError(
+            f"{source.name}: has both documents.jsonl and a folder documents; keep one of them"
+        )
     if texts:
         for document, path in read_text_documents(source.path / "documents"):
             builder.add_document(document, path)
@@ -72,8 +73,7 @@ def load_jsonl(source: Source) -> Benchmark:
         elif node.object().get(TYPE) == "metadata":
             about = read_about_node(content)
         else:
-            msg = f'{node.where}: expected "{TYPE}": "metadata" in the first line'
-            raise DataError(msg)
+            raise DataError(f'{node.where}: expected "{TYPE}": "metadata" in the first line')
     return builder.build(**(about or {}))
 
 
@@ -88,8 +88,7 @@ def _add_line(builder: BenchmarkBuilder, node: Node, kind: str, place: tuple[str
         _add_record(builder, node, place)
     else:
         kinds = "document, query, judgment, record"
-        msg = f"{node.where}: {TYPE}: expected {kinds}, found {kind!r:.80}"
-        raise DataError(msg)
+        raise DataError(f"{node.where}: {TYPE}: expected {kinds}, found {kind!r:.80}")
 
 
 def _add_record(builder: BenchmarkBuilder, node: Node, place: tuple[str, int]) -> None:

@@ -55,15 +55,15 @@ def _add_rows(builder: RatingsBuilder, source: Source) -> None:
     judges = source.columns[2:]
     if source.columns[:2] != _START or not judges:
         there = ", ".join(map(repr, source.columns))
-        msg = f"{source.name}:1: expected the columns query, docid and rating, found {there:.200}"
-        raise DataError(msg)
+        raise DataError(
+            f"{source.name}:1: expected the columns query, docid and rating, found {there:.200}"
+        )
     for row in read_rows(source.path, short_rows=True):
         text, document = row.id("query"), row.cells["docid"]
         builder.add_query_once(text, text, source.name, row.line)
         given = {judge: row.number(judge) for judge in judges if row.cells[judge].strip()}
         if given and not document:
-            msg = f"{row.where}: docid: is empty, but the row has a rating"
-            raise DataError(msg)
+            raise DataError(f"{row.where}: docid: is empty, but the row has a rating")
         if given:
             extra = {"ratings": given} if judges != ["rating"] else {}
             builder.add_rating(text, document, mean(given.values()), source.name, row.line, extra)

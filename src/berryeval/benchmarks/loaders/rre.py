@@ -74,8 +74,9 @@ def _read_text(query: Node, name: str) -> str:
     key = name if name in values else next(iter(values), "")
     if name not in values and len(values) != 1:
         there = ", ".join(map(repr, values)) or "none"
-        msg = f"{found.where}: expected a placeholder {name!r} with the query; found {there}"
-        raise DataError(msg)
+        raise DataError(
+            f"{found.where}: expected a placeholder {name!r} with the query; found {there}"
+        )
     return found[key].plain() or found[key].id()
 
 
@@ -101,8 +102,9 @@ def _parse_gain(node: Node) -> float:
         try:
             return Node(float(node.value), node.source, node.path).number()
         except ValueError:
-            msg = f"{node.where}: expected a number as the gain, found {node.value!r:.80}"
-            raise DataError(msg) from None
+            raise DataError(
+                f"{node.where}: expected a number as the gain, found {node.value!r:.80}"
+            ) from None
     return node.number()
 
 

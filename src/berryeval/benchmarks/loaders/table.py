@@ -87,8 +87,9 @@ def load(
     words = text or next((name for name in _TEXT if name in source.columns), columns[0])
     if words not in source.columns:
         there = ", ".join(map(repr, source.columns))
-        msg = f"{source.name}: no column {words!r} with the text of the query; found {there}"
-        raise DataError(msg)
+        raise DataError(
+            f"{source.name}: no column {words!r} with the text of the query; found {there}"
+        )
     builder = RatingsBuilder(source)
     read_corpus(builder, corpus)
     about = QueryColumns()

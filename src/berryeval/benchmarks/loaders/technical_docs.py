@@ -80,12 +80,11 @@ def _chunk(benchmark: str, entry: Node) -> str:
         chunk = section_chunk_id(benchmark, document, section)
     given = entry.get("chunk_id")
     if given is not None and given.text() != chunk:
-        msg = (
+        raise DataError(
             f"{given.where}: expected {chunk}, the id of {document}#{section}, found "
             f"{given.text()!r:.80}; python -m berryeval.benchmarks.loaders.technical_docs rewrites "
             "the ids"
         )
-        raise DataError(msg)
     return chunk
 
 
@@ -98,15 +97,17 @@ def _check_summary(benchmark: str, judged: Node) -> None:
     if primary is not None:
         grade = grade_of.get(_chunk(benchmark, primary), 0)
         if grade < max(grade_of.values(), default=0):
-            msg = f"{primary.where}: expected a section of the highest grade, found grade {grade}"
-            raise DataError(msg)
+            raise DataError(
+                f"{primary.where}: expected a section of the highest grade, found grade {grade}"
+            )
     if listed is not None:
         chunks = listed.texts()
         grades = [grade_of.get(chunk, 0) for chunk in chunks]
         relevant = {chunk for chunk, grade in grade_of.items() if grade > 0}
         if set(chunks) != relevant or grades != sorted(grades, reverse=True):
-            msg = f"{listed.where}: expected the chunks with a positive grade, highest first"
-            raise DataError(msg)
+            raise DataError(
+                f"{listed.where}: expected the chunks with a positive grade, highest first"
+            )
 
 
 def section_chunk_id(benchmark: str, document: str, section: str) -> str:
@@ -119,8 +120,7 @@ def section_chunk_id(benchmark: str, document: str, section: str) -> str:
     try:
         return str(uuid.uuid5(uuid.NAMESPACE_URL, name))
     except UnicodeEncodeError:
-        msg = f"section names must be valid Unicode text, found {name!r:.80}"
-        raise DataError(msg) from None
+        raise DataError(f"section names must be valid Unicode text, found {name!r:.80}") from None
 
 
 def fill_chunk_ids(folder: PathLike) -> int:

@@ -70,16 +70,14 @@ def _read_elements(text: str, source: str, pattern: re.Pattern[str]) -> Iterator
         counted = match.start()
         body, end = match.groups()[-2:]
         if not end:
-            msg = f"{source}:{line}: topic without an end tag"
-            raise DataError(msg)
+            raise DataError(f"{source}:{line}: topic without an end tag")
         fields: dict[str, list[str]] = {}
         for name, words in _read_fields(body):
             fields.setdefault(name, []).append(words)
         attribute = _NUMBER.search(match[1]) if pattern is _TOPIC else None
         identity = attribute[1].strip() if attribute else " ".join(fields.pop("number", []))
         if not identity:
-            msg = f"{source}:{line}: topic without a number"
-            raise DataError(msg)
+            raise DataError(f"{source}:{line}: topic without a number")
         yield Topic(identity, fields, line)
 
 
@@ -97,11 +95,10 @@ def _read_lines(text: str, source: str) -> Iterator[Topic]:
             continue
         identity, tab, words = line.rstrip("\r").partition("\t")
         if not tab or not identity.strip():
-            msg = (
+            raise DataError(
                 f"{source}:{number}: expected <top> or <topic> elements, or lines with an id, a "
                 f"tab and a text; found {line[:60]!r}"
             )
-            raise DataError(msg)
         yield Topic(identity.strip(), {"title": [words.strip()]}, number)
 
 
@@ -146,8 +143,7 @@ def _build_query(topic: Topic, judged: set[str], field: str | None, where: str) 
     for name in names:
         if name not in topic.fields:
             there = ", ".join(topic.fields) or "none"
-            msg = f"{where}: topic {topic.id} has no {name!r}; its fields: {there}"
-            raise DataError(msg)
+            raise DataError(f"{where}: topic {topic.id} has no {name!r}; its fields: {there}")
     short = topic.id.lstrip("0")
     return Query(
         id=short if topic.id not in judged and short in judged else topic.id,
@@ -168,14 +164,16 @@ def _find_file(source: Source, kind: str, given: PathLike | None) -> Path:
     if not source.is_folder:
         if kind == "topics":
             return source.path
-        msg = f"{source.name}: is a file of topics; name the judgments with qrels="
-        raise ConfigurationError(msg)
+        raise ConfigurationError(
+            f"{source.name}: is a file of topics; name the judgments with qrels="
+        )
     names = _list_files(source, kind)
     if len(names) == 1:
         return source.path / names[0]
     there = ", ".join(names) or "none"
-    msg = f"{source.name}: expected one file {kind}*, found {there}; choose one with {kind}="
-    raise DataError(msg)
+    raise DataError(
+        f"{source.name}: expected one file {kind}*, found {there}; choose one with {kind}="
+    )
 
 
 def _list_files(source: Source, kind: str) -> list[str]:
@@ -194,8 +192,7 @@ def _find_corpus(source: Source, given: PathLike | None) -> PathLike | None:
     there = [source.file(name) for name in _CORPUS if source.has(name)]
     if len(there) > 1:
         names = ", ".join(path.name for path in there)
-        msg = f"{source.name}: found {names}; choose the collection with corpus="
-        raise DataError(msg)
+        raise DataError(f"{source.name}: found {names}; choose the collection with corpus=")
     return there[0] if there else None
 
 

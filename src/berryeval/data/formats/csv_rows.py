@@ -36,16 +36,14 @@ class Row:
         except ValueError:
             number = math.nan
         if not math.isfinite(number) or "_" in text:
-            msg = f"{self.where}: {column}: expected a number, found {text[:_SHOWN]!r}"
-            raise DataError(msg)
+            raise DataError(f"{self.where}: {column}: expected a number, found {text[:_SHOWN]!r}")
         return number
 
     def id(self, column: str) -> str:
         """Return a cell, which must not be empty."""
         text = self.cells[column]
         if not text:
-            msg = f"{self.where}: {column}: is empty, expected an id"
-            raise DataError(msg)
+            raise DataError(f"{self.where}: {column}: is empty, expected an id")
         return text
 
 
@@ -64,11 +62,10 @@ def read_rows(path: PathLike, *, short_rows: bool = False) -> Iterator[Row]:
             continue
         missing = len(names) - len(cells)
         if missing < 0 or (missing and not short_rows):
-            msg = (
+            raise DataError(
                 f"{source}:{line}: expected {len(names)} columns ({', '.join(names):.200}), "
                 f"found {len(cells)}: {','.join(cells)[:_SHOWN]!r}"
             )
-            raise DataError(msg)
         padded = [*cells, *[""] * missing]
         yield Row(dict(zip(names, padded, strict=True)), f"{source}:{line}", line)
 
@@ -86,17 +83,14 @@ def _parse_rows(path: PathLike) -> Iterator[tuple[int, list[str]]]:
             rows.append((line, cells))
             line = reader.line_num + 1
     except csv.Error as error:
-        msg = f"{source}:{line}: cannot be read as CSV ({error})"
-        raise DataError(msg) from None
+        raise DataError(f"{source}:{line}: cannot be read as CSV ({error})") from None
     finally:
         csv.field_size_limit(limit)
     header = [name.strip() for name in rows[0][1]] if rows else []
     if not any(header):
-        msg = f"{source}: is empty, expected a header line with column names"
-        raise DataError(msg)
+        raise DataError(f"{source}: is empty, expected a header line with column names")
     twice = {name for name in header if header.count(name) > 1}
     if twice:
-        msg = f"{source}:1: the column {min(twice)!r} appears twice"
-        raise DataError(msg)
+        raise DataError(f"{source}:1: the column {min(twice)!r} appears twice")
     yield 1, header
     yield from rows[1:]

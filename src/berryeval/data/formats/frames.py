@@ -41,8 +41,7 @@ def _import_pyarrow(doing: str) -> Any:
         import pyarrow as pa
         import pyarrow.parquet
     except ImportError:
-        msg = f"{doing} needs pyarrow; pip install berryeval[frames]"
-        raise DataError(msg) from None
+        raise DataError(f"{doing} needs pyarrow; pip install berryeval[frames]") from None
     return pa
 
 
@@ -72,8 +71,7 @@ def table_from_frame(
         else:
             arrow = pa.table(frame)
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
-        msg = f"the frame cannot be read as Arrow: {_first_line(error)}"
-        raise DataError(msg) from None
+        raise DataError(f"the frame cannot be read as Arrow: {_first_line(error)}") from None
     return _convert_arrow(pa, arrow, kind, names, lenient=lenient, source=source)
 
 
@@ -89,12 +87,10 @@ def read_parquet(
         chosen = choose_columns(file.schema_arrow.names, kind, names, source)
         arrow = file.read(columns=list(dict.fromkeys(chosen)))
     except (pa.ArrowException, OSError, OverflowError, UnicodeDecodeError) as error:
-        msg = f"{source}: cannot be read as Parquet: {_first_line(error)}"
-        raise DataError(msg) from None
+        raise DataError(f"{source}: cannot be read as Parquet: {_first_line(error)}") from None
     table = _convert_arrow(pa, arrow, kind, names, lenient=lenient, source=source)
     if not len(table.values):
-        msg = f"{source}: holds no rows"
-        raise DataError(msg)
+        raise DataError(f"{source}: holds no rows")
     recorded = (arrow.schema.metadata or {}).get(_EMPTY)
     return table if recorded is None else add_empty_queries(table, recorded, arrow.num_rows)
 
@@ -139,8 +135,7 @@ def _raise_missing(columns: list[Any], roles: tuple[str, ...], source: str) -> N
         for place, column in enumerate(columns)
         if column.null_count
     )
-    msg = f"{start}row {row}: the {roles[role]} is missing"
-    raise DataError(msg)
+    raise DataError(f"{start}row {row}: the {roles[role]} is missing")
 
 
 def _read_ids(pa: Any, column: Any, name: str, source: str) -> StringColumn | ViewColumn:
@@ -159,14 +154,14 @@ def _read_strings(pa: Any, column: Any, name: str, source: str) -> StringColumn:
     text = {"string", "large_string", "string_view", "binary", "large_binary", "binary_view"}
     if not (pa.types.is_integer(kind) or str(kind) in text):
         start = f"{source}: " if source else ""
-        msg = f"{start}column {name!r} must hold ids (strings or whole numbers), found {kind}"
-        raise DataError(msg)
+        raise DataError(
+            f"{start}column {name!r} must hold ids (strings or whole numbers), found {kind}"
+        )
     try:
         array = _combine_chunks(pa, _to_large_string(pa, column, kind))
     except pa.ArrowInvalid as error:
         start = f"{source}: " if source else ""
-        msg = f"{start}column {name!r}: {_first_line(error)}"
-        raise DataError(msg) from None
+        raise DataError(f"{start}column {name!r}: {_first_line(error)}") from None
     _, offset_buffer, data_buffer = array.buffers()
     if not len(array):
         return StringColumn.from_bytes([])
@@ -196,8 +191,7 @@ def _read_numbers(pa: Any, column: Any, name: str, source: str) -> npt.NDArray[n
     kind = column.type
     if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
         start = f"{source}: " if source else ""
-        msg = f"{start}column {name!r} must hold numbers, found {kind}"
-        raise DataError(msg)
+        raise DataError(f"{start}column {name!r} must hold numbers, found {kind}")
     # Copy, because the owner of the frame may change its array.
     return np.array(column.cast(pa.float64(), safe=False).to_numpy(), dtype=np.float64)
 
@@ -231,15 +225,13 @@ def to_frame(
     if frame == "arrow":
         return arrow
     if frame not in {"pandas", "polars"}:
-        msg = f"frame must be 'pandas', 'polars' or 'arrow', found {frame!r}"
-        raise ValueError(msg)
+        raise ValueError(f"frame must be 'pandas', 'polars' or 'arrow', found {frame!r}")
     try:
         if frame == "pandas":
             return arrow.replace_schema_metadata(None).to_pandas()
         import polars as pl
     except ImportError:
-        msg = f"making a {frame} frame needs {frame}; pip install {frame}"
-        raise DataError(msg) from None
+        raise DataError(f"making a {frame} frame needs {frame}; pip install {frame}") from None
     return pl.from_arrow(arrow)
 
 
@@ -286,8 +278,7 @@ def _reading(source: str) -> Iterator[Any]:
     try:
         yield pyarrow
     except (pyarrow.ArrowException, OSError, OverflowError, UnicodeDecodeError) as error:
-        msg = f"{source}: cannot be read as Parquet: {_first_line(error)}"
-        raise DataError(msg) from None
+        raise DataError(f"{source}: cannot be read as Parquet: {_first_line(error)}") from None
 
 
 def _open_parquet(pyarrow: Any, path: PathLike) -> Any:
@@ -308,5 +299,6 @@ def _to_json(value: Any, where: str) -> Any:
         return value.isoformat()
     if isinstance(value, decimal.Decimal):
         return float(value)
-    msg = f"{where}: expected text, numbers, times, lists or structs, found {type(value).__name__}"
-    raise DataError(msg)
+    raise DataError(
+        f"{where}: expected text, numbers, times, lists or structs, found {type(value).__name__}"
+    )

@@ -44,16 +44,13 @@ def read_json(path: PathLike, kind: Kind, *, lenient: bool = False) -> QueryTabl
     text = read_text(path)
     rows = parse_json(text, source, as_dict=as_dict, expected=expected)
     if repeated and not (lenient and all(row is not rows for row in repeated)):
-        msg = f"{source}: {find_repeated_name(text)}"
-        raise DataError(msg)
+        raise DataError(f"{source}: {find_repeated_name(text)}")
     try:
         table = QueryTable.from_dict(rows, kind=kind, source=source)
     except DataError as error:
-        msg = f"{source}: {error}"
-        raise DataError(msg) from None
+        raise DataError(f"{source}: {error}") from None
     if not len(table.values):
-        msg = f"{source}: holds no rows"
-        raise DataError(msg)
+        raise DataError(f"{source}: holds no rows")
     dropped = sum(row.count for row in repeated)
     return replace(table, dropped=dropped)
 
@@ -88,8 +85,7 @@ def read_json_lines(
         dropped += 1
     if not rows:
         left_out = f" that can be used ({dropped} left out)" if lenient else ""
-        msg = f"{source}: holds no rows{left_out}"
-        raise DataError(msg)
+        raise DataError(f"{source}: holds no rows{left_out}")
     flat = [row for group in rows.values() for row in group.values()]
     return QueryTable(
         queries=StringColumn.from_strings(rows),
@@ -165,8 +161,7 @@ def _reject_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) < len(pairs):
         seen: set[str] = set()
         twice = next(name for name, _ in pairs if name in seen or seen.add(name))  # type: ignore[func-returns-value]
-        msg = f"{twice!r} appears twice in one object"
-        raise DataError(msg)
+        raise DataError(f"{twice!r} appears twice in one object")
     return found
 
 
@@ -177,23 +172,21 @@ def _to_id(value: Any, what: str) -> str:
     if isinstance(value, str) and value.isascii():
         return value
     if isinstance(value, bool) or not isinstance(value, str | int):
-        msg = f"a {what} id must be a str or a whole number, found {describe(value)}"
-        raise DataError(msg)
+        raise DataError(f"a {what} id must be a str or a whole number, found {describe(value)}")
     text = str(value)
     try:
         text.encode()
     except UnicodeEncodeError:
-        msg = f"a {what} id must be valid Unicode text, found {describe(value)}"
-        raise DataError(msg) from None
+        raise DataError(
+            f"a {what} id must be valid Unicode text, found {describe(value)}"
+        ) from None
     return text
 
 
 def _to_number(value: Any, what: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
-        msg = f"the {what} must be a number, found {describe(value)}"
-        raise DataError(msg)
+        raise DataError(f"the {what} must be a number, found {describe(value)}")
     try:
         return float(value)
     except OverflowError:
-        msg = f"the {what} is too large for a number"
-        raise DataError(msg) from None
+        raise DataError(f"the {what} is too large for a number") from None

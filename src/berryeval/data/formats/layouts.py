@@ -44,8 +44,7 @@ def choose_columns(
     roles = {"query": QUERY, "document": DOCUMENT, VALUE_OF[kind]: VALUE[kind]}
     for role in given:
         if role not in roles:
-            msg = f"unexpected keyword argument {role!r}; there are {', '.join(roles)}"
-            raise TypeError(msg)
+            raise TypeError(f"unexpected keyword argument {role!r}; there are {', '.join(roles)}")
     plain = {_normalize_name(name): name for name in reversed(found)}
     chosen = []
     for role, aliases in roles.items():
@@ -57,11 +56,10 @@ def choose_columns(
         if not matches:
             looked_for = repr(wanted) if wanted is not None else f"any of {', '.join(aliases)}"
             start = f"{source}: " if source else ""
-            msg = (
+            raise DataError(
                 f"{start}no column with the {role} ({looked_for}); found "
                 f"{', '.join(map(repr, found)) or 'no columns'}"
             )
-            raise DataError(msg)
         chosen.append(matches[0])
     query, document, value = chosen
     return query, document, value
@@ -175,8 +173,7 @@ def _raise_bad_rank(table: QueryTable, row: int) -> NoReturn:
 
 def raise_ambiguous(source: str, line: int, why: str) -> NoReturn:
     """Raise the error for three columns of unknown meaning."""
-    msg = (
+    raise DataError(
         f"{source}:{line}: cannot tell whether the third column holds ranks or scores: {why}; "
         f"add a header line: {_NAMES['run']}"
     )
-    raise DataError(msg)

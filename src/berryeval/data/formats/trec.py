@@ -67,8 +67,7 @@ def table_from_text(
     columns: dict[str, Any] = found
     if not len(columns["values"]):
         left_out = f" that can be used ({columns['dropped']} left out)" if lenient else ""
-        msg = f"{source}: holds no rows{left_out}"
-        raise DataError(msg)
+        raise DataError(f"{source}: holds no rows{left_out}")
     labels: dict[str, Any] = {"line": columns["lines"]}
     if layout == "qrels":
         labels["group"] = StringColumn(*columns["seconds"])
@@ -112,8 +111,9 @@ def raise_line_error(
             "infinite": f"the {value} must be finite, found {shown}",
             "rank": f"the rank must be a whole number from 1 up, found {shown}",
         }.get(problem, f"the {value} must be a number, found {shown}")
-    msg = f"{source}:{line}: {reason}"
-    raise (RepeatedDocumentError if problem == "duplicate" else DataError)(msg)
+    raise (RepeatedDocumentError if problem == "duplicate" else DataError)(
+        f"{source}:{line}: {reason}"
+    )
 
 
 def _read_python(
@@ -344,12 +344,11 @@ def _reject_empty(table: QueryTable, kind: Kind) -> None:
     first = table.queries[empty[0]]
     more = f" and {len(empty) - 1} more" if len(empty) > 1 else ""
     has = "have" if more else "has"
-    msg = (
+    raise DataError(
         f"a TREC file cannot hold a query without rows, and {first!r}{more} {has} none in "
         f"{'this run' if kind == 'run' else 'these judgments'}; write JSON or Parquet, or leave "
         "such queries out with drop_empty=True"
     )
-    raise DataError(msg)
 
 
 def _decode_strings(column: StringColumn, start: int, end: int) -> list[str]:
@@ -362,8 +361,9 @@ def _check_id(what: str, text: str) -> str:
     comment = what == "query" and text.startswith(("#", "\ufeff"))
     if data.split() != [data] or b"\0" in data or comment:
         why = "starts with # or a byte order mark" if comment else "is empty or contains spaces"
-        msg = f"a TREC file cannot hold the {what} id {text!r}, which {why}; write JSON or Parquet"
-        raise DataError(msg)
+        raise DataError(
+            f"a TREC file cannot hold the {what} id {text!r}, which {why}; write JSON or Parquet"
+        )
     return text
 
 

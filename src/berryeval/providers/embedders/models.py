@@ -59,8 +59,9 @@ class LocalModel(ABC):
         try:
             return self._load(package)
         except (OSError, ValueError, KeyError, RuntimeError) as error:
-            msg = f"model of {owner}: {self.model!r} cannot be loaded ({first_line(error)})"
-            raise ConfigurationError(msg) from None
+            raise ConfigurationError(
+                f"model of {owner}: {self.model!r} cannot be loaded ({first_line(error)})"
+            ) from None
 
     @abstractmethod
     def _load(self, package: Any) -> Any: ...

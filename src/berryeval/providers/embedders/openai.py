@@ -90,8 +90,7 @@ class OpenAi:
             rows += self._request(part, attempts)
         lengths = {len(row) for row in rows} or {1}
         if len(lengths) > 1:
-            msg = f"vectors of different lengths {sorted(lengths)}"
-            raise self._unexpected(msg)
+            raise self._unexpected(f"vectors of different lengths {sorted(lengths)}")
         vectors = np.zeros((len(texts), lengths.pop()), dtype=np.float32)
         if places:
             vectors[places] = rows
@@ -105,18 +104,15 @@ class OpenAi:
         data = answer.get("data") if isinstance(answer, dict) else None
         if not isinstance(data, list) or len(data) != len(inputs):
             found = f"{len(data)} vectors" if isinstance(data, list) else "no array 'data'"
-            msg = f"{found} for {len(inputs)} texts"
-            raise self._unexpected(msg)
+            raise self._unexpected(f"{found} for {len(inputs)} texts")
         rows: list[list[float] | None] = [None] * len(inputs)
         for place, item in enumerate(data):
             index = item.get("index", place) if isinstance(item, dict) else None
             vector = item.get("embedding") if isinstance(item, dict) else None
             if not isinstance(index, int) or not 0 <= index < len(rows) or rows[index] is not None:
-                msg = f"the index {index!r:.80} at data[{place}]"
-                raise self._unexpected(msg)
+                raise self._unexpected(f"the index {index!r:.80} at data[{place}]")
             if not vector or not isinstance(vector, list) or not all(map(_is_finite, vector)):
-                msg = f"{vector!r:.80} at data[{place}].embedding"
-                raise self._unexpected(msg)
+                raise self._unexpected(f"{vector!r:.80} at data[{place}].embedding")
             rows[index] = vector
         return [row for row in rows if row is not None]
 

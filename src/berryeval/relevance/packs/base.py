@@ -146,14 +146,14 @@ def find_pack(name: str) -> Pack:
     known, _, version = name.partition("@")
     pack = PACKS.get(known)
     if not isinstance(pack, Pack) or not pack.seals <= set(get_args(Part)):
-        msg = (
+        raise ConfigurationError(
             f"the pack {known!r} must have name, version, rules, bound and seals "
             f"(of {', '.join(get_args(Part))}); found {type(pack).__name__}"
         )
-        raise ConfigurationError(msg)
     if version and version != pack.version:
-        msg = f"the pack {known!r} has version {pack.version}, requested {version}"
-        raise ConfigurationError(msg)
+        raise ConfigurationError(
+            f"the pack {known!r} has version {pack.version}, requested {version}"
+        )
     return pack
 
 
@@ -165,11 +165,10 @@ def check_sealed(pack: Pack, configuration: Mapping[str, Any]) -> None:
     for key in _flatten_keys(configuration):
         part = key.partition(".")[0]
         if part in pack.seals:
-            msg = (
+            raise ConfigurationError(
                 f"the pack {pack.name!r} (version {pack.version}) seals {part}: {key!r} cannot be "
                 "set. Remove it, or use the benchmark without its pack"
             )
-            raise ConfigurationError(msg)
 
 
 def _flatten_keys(configuration: Mapping[str, Any]) -> Iterator[str]:

@@ -65,8 +65,9 @@ def build_files(report: Report, label: str) -> list[OutputFile]:
     """Build the two files of every system with scores, and one for comparisons."""
     scored = [(section, system) for section in report.sections for system in section.scored]
     if not scored:
-        msg = f"{report.title}: no provider has scores, so there is nothing to write as CSV"
-        raise DataError(msg)
+        raise DataError(
+            f"{report.title}: no provider has scores, so there is nothing to write as CSV"
+        )
     found: list[OutputFile] = []
     if report.compared:
         text = format_csv(_comparison_rows(report.compared))
@@ -137,8 +138,9 @@ def _query_type(name: str) -> str:
 
 def _standard_scores(system: System) -> Scores:
     if system.record.standard is None:
-        msg = f"{system.label}: the run has scores but not the standard metrics; run it again"
-        raise DataError(msg)
+        raise DataError(
+            f"{system.label}: the run has scores but not the standard metrics; run it again"
+        )
     return system.record.standard
 
 

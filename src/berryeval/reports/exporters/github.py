@@ -51,8 +51,9 @@ def publish(report: Report) -> str | None:
         with Path(path).open("a", encoding="utf-8", errors="backslashreplace") as stream:
             stream.write(markdown.render(report) + "\n")
     except OSError as error:
-        msg = f"{path} ({SUMMARY}): cannot be written ({error.strerror or error})"
-        raise DataError(msg) from None
+        raise DataError(
+            f"{path} ({SUMMARY}): cannot be written ({error.strerror or error})"
+        ) from None
     return "".join(f"{line}\n" for line in build_commands(report))
 
 

@@ -82,8 +82,7 @@ def read_report(data: Any, where: str) -> Report:
         place = f"{where}: title"
         raise type_mismatch(place, "a string", title)
     if not runs:
-        msg = f"{where}: the report contains no run"
-        raise DataError(msg)
+        raise DataError(f"{where}: the report contains no run")
     return Report.of(runs, title=title, verdicts=verdicts, compared=compared)
 
 

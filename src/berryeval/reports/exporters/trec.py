@@ -24,8 +24,9 @@ def build_files(report: Report, label: str) -> list[OutputFile]:
         if any(answer.hits for answer in system.record.answers)
     ]
     if not found:
-        msg = f"{report.title}: no provider has a hit, so there is nothing to write as a TREC run"
-        raise DataError(msg)
+        raise DataError(
+            f"{report.title}: no provider has a hit, so there is nothing to write as a TREC run"
+        )
     taken: set[str] = set()
     files = []
     for own, system in found:

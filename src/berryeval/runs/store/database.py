@@ -132,15 +132,15 @@ def _check_file(place: Place, *, make: bool) -> None:
         if file is None or file.is_file():
             return
         if file.exists():
-            msg = f"the store {place.shown}: expected a file, found a folder"
-            raise DataError(msg)
+            raise DataError(f"the store {place.shown}: expected a file, found a folder")
         if not make:
             raise NoStoreError(_describe_missing(place))
         file.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         folder = Path(place.shown).parent
-        msg = f"the store {place.shown} cannot be created in {folder} ({error.strerror or error})"
-        raise DataError(msg) from None
+        raise DataError(
+            f"the store {place.shown} cannot be created in {folder} ({error.strerror or error})"
+        ) from None
 
 
 def _describe_missing(place: Place) -> str:
@@ -209,18 +209,19 @@ class Place:
             url = make_url(given)
         except (ArgumentError, ValueError):  # an invalid port
             scheme = given.partition(":")[0]
-            msg = f"the store {scheme}://...: not a URL; expected postgresql://user@host:5432/name"
-            raise ConfigurationError(msg) from None
+            raise ConfigurationError(
+                f"the store {scheme}://...: not a URL; expected postgresql://user@host:5432/name"
+            ) from None
         if url.drivername in {"sqlite", "sqlite+pysqlite"}:
             if not url.database or url.database == ":memory:":
-                msg = f"the store {given}: expected a file, as in sqlite:///path/to/results.db"
-                raise ConfigurationError(msg)
+                raise ConfigurationError(
+                    f"the store {given}: expected a file, as in sqlite:///path/to/results.db"
+                )
             return cls._of_file(Path(url.database))
-        msg = (
+        raise ConfigurationError(
             f"the store {url.drivername}://...: expected a path, sqlite:///path, or "
             "postgresql://user@host/name"
         )
-        raise ConfigurationError(msg)
 
     @classmethod
     def _of_server(cls, address: str) -> Place:

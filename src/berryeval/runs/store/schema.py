@@ -137,11 +137,10 @@ def read_version(connection: Connection) -> int | None:
 def check_version(version: int, place: str, known: int = SCHEMA_VERSION) -> None:
     """Reject a store of a newer BerryEval."""
     if version > known:
-        msg = (
+        raise DataError(
             f"{place}: the store has schema version {version}, this BerryEval supports versions up "
             f"to {known}; upgrade with pip install --upgrade berryeval"
         )
-        raise DataError(msg)
 
 
 def migrate(
@@ -183,8 +182,7 @@ def unpack(data: bytes, owner: str) -> Any:
     try:
         return json.loads(zlib.decompress(data))
     except (zlib.error, ValueError) as error:
-        msg = f"{owner}: the stored data cannot be read ({error})"
-        raise DataError(msg) from None
+        raise DataError(f"{owner}: the stored data cannot be read ({error})") from None
 
 
 def to_column_text(text: str) -> str:

@@ -105,8 +105,9 @@ class Store:
                 if known is not None and known.identity != hash_identity(one):
                     continue  # another run
                 return _write_if_new(connection, known, one, body, replace_content=replace_content)
-        msg = f"the store {self.shown} has other runs {record.id} and {longer}; rename this one"
-        raise DataError(msg)
+        raise DataError(
+            f"the store {self.shown} has other runs {record.id} and {longer}; rename this one"
+        )
 
     def get(self, name: str) -> RunRecord:
         """Return the record of a run, identical to the one that was added."""
@@ -115,8 +116,7 @@ class Store:
         if found is None:
             near = nearest(name, self.names())
             hint = f"; {suggest(name, near)}" if near else ""
-            msg = f"no run {name!r} in the store {self.shown}{hint}"
-            raise DataError(msg)
+            raise DataError(f"no run {name!r} in the store {self.shown}{hint}")
         return found
 
     def list_runs(
@@ -134,8 +134,7 @@ class Store:
             metrics: Metrics to return, in any spelling; None for all.
         """
         if limit is not None and limit < 0:
-            msg = f"limit must be 0 (all runs) or more, found {limit}"
-            raise ConfigurationError(msg)
+            raise ConfigurationError(f"limit must be 0 (all runs) or more, found {limit}")
         names = None if metrics is None else list(map(canonical_metric, metrics))
         with self._database.reading() as connection:
             return list_runs(connection, filters or Filters(), limit or None, names)
