@@ -34,7 +34,7 @@ from berryeval.scoring.scores import Scores
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from berryeval.scoring.score_columns import Outcome
+    from berryeval.scoring.scores import Outcome
 
 HITS = 10
 GOAL = 1.0  # seconds

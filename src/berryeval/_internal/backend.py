@@ -8,13 +8,10 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING, Literal
+from types import ModuleType
+from typing import Literal
 
 from berryeval.errors import BackendUnavailableError, ConfigurationError
-
-if TYPE_CHECKING:
-    from types import ModuleType
-
 
 BackendName = Literal["native", "python"]
 

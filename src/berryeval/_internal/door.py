@@ -14,10 +14,8 @@ importing a package costs nothing.
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from collections.abc import Callable
+from typing import Any
 
 
 def open_door(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:

@@ -7,18 +7,15 @@ import mmap
 import os
 import sys
 import zlib
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Final, Protocol, TypeAlias
+from typing import IO, Any, Final, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from berryeval.errors import DataError, NotWrittenError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 
 PathLike: TypeAlias = str | os.PathLike[str]
 STDIN = "-"

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 from berryeval._internal.optional import import_optional
 from berryeval.errors import ConfigurationError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 
 _SECRET_NAME: Final = re.compile(
     r"pass(word|wd|phrase)?$|^pwd$|secret|tokens?$|(api|access|private|account|auth)[-_]?key"

@@ -12,12 +12,10 @@ from __future__ import annotations
 
 import math
 import numbers
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Iterable
+from typing import Any
 
 from berryeval.errors import BerryEvalError, ConfigurationError
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
 
 
 def is_whole(value: object) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
@@ -15,8 +16,6 @@ from berryeval.data import Anchor, Chunk, Hit, SpanIndex
 from berryeval.errors import ConfigurationError, DataError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from berryeval.anchors.corpus import Corpus, Text
     from berryeval.anchors.location import Location
     from berryeval.data import Document

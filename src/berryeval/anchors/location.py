@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, get_args
 
@@ -12,8 +13,6 @@ from berryeval.anchors.quotes import NEAR, RATIO, Found, Match, find_nearly, fin
 from berryeval.data import Anchor, Judgment, Span
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
     from berryeval.anchors.corpus import Corpus, Text
     from berryeval.data import Section as Path
 

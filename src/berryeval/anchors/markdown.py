@@ -5,12 +5,11 @@ from __future__ import annotations
 import difflib
 import re
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from berryeval.data import Section as Path
 
 # Unlike str.splitlines, a form feed is no line end.

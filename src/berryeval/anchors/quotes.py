@@ -7,12 +7,11 @@ import re
 import sys
 from bisect import bisect_right
 from collections import defaultdict
+from collections.abc import Iterator
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from berryeval.anchors.corpus import Text
 
 

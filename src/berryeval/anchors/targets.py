@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -15,8 +16,6 @@ from berryeval.data import JudgedHit, JudgedRanking, Qrels, Span
 from berryeval.errors import DataError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     from berryeval.anchors.location import Location
     from berryeval.data import Anchor, Chunk, Document, Judgment, Need
 

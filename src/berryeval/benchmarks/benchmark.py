@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from array import array
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar, overload
@@ -16,8 +16,6 @@ from berryeval.data import Anchor, Document, Judgment, Query
 from berryeval.errors import DataError, RepeatedDocumentError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from berryeval._internal.serial import JsonRecord
     from berryeval.benchmarks.loading import Source
 

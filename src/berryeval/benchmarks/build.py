@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import statistics
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -13,8 +14,6 @@ from berryeval.data import Anchor, Document, Judgment, StringColumn
 from berryeval.errors import DataError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from berryeval._internal.json import Node
     from berryeval.benchmarks.benchmark import BenchmarkBuilder
     from berryeval.data import QueryTable

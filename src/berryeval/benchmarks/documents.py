@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import os
 import re
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -23,8 +24,6 @@ from berryeval.data import Document
 from berryeval.errors import ConfigurationError, DataError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     from berryeval._internal.files import PathLike
     from berryeval._internal.json import Node
     from berryeval.benchmarks.benchmark import BenchmarkBuilder

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import os
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.resources import files
@@ -18,8 +19,6 @@ from berryeval.data import choose_columns, read_header, read_parquet_columns
 from berryeval.errors import DataError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from berryeval._internal.json import Node
     from berryeval.benchmarks.benchmark import Benchmark
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol
 
@@ -11,8 +12,6 @@ from berryeval._internal.validate import is_whole, require
 from berryeval.data import Chunk
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
     from berryeval.data import Document, Section
 
 _KEY: Final = "berryeval.chunkers"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
@@ -14,8 +15,6 @@ from berryeval.chunkers.base import ChunkingWarning, OptionChunker, Piece, optio
 from berryeval.chunkers.fixed import FixedChunker, windows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
     from berryeval.data import Document, Section
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from operator import itemgetter
@@ -14,8 +14,6 @@ from berryeval.chunkers.placement import NotInTextError, align, find_starts_by_t
 from berryeval.errors import ConfigurationError, DataError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from berryeval.data import Document
 
 

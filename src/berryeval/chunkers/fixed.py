@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Final, Protocol
 
@@ -11,8 +12,6 @@ from berryeval._internal.validate import require
 from berryeval.chunkers.base import OptionChunker, Piece, option, trim_span
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from berryeval.data import Document
 
 _TOKEN: Final = re.compile(r"\w+|[^\w\s]")

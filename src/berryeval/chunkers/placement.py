@@ -7,13 +7,11 @@ solutions the best omits the least text, splits the fewest words, and has the mo
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import cycle
-from typing import TYPE_CHECKING, Final, TypeAlias
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+from typing import Final, TypeAlias
 
 MOST: Final = 32  # positions per piece to follow; only periodic texts have more
 # Characters omitted, words split, squared overlaps, and starts, so that the earliest wins ties.

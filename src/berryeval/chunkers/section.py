@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -10,8 +11,6 @@ from berryeval.chunkers.base import OptionChunker, Piece, option, trim_span
 from berryeval.chunkers.fixed import FixedChunker, windows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from berryeval.data import Document
 
 

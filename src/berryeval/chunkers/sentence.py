@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Final
 
@@ -11,8 +12,6 @@ from berryeval._internal.validate import require
 from berryeval.chunkers.base import OptionChunker, Piece, option, trim_span
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from berryeval.data import Document
 
 # ruff: noqa: RUF001, RUF002 - the full-width punctuation is intended

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from berryeval.chunkers.base import OptionChunker, Piece
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from berryeval.data import Document
 
 

@@ -19,21 +19,18 @@ import re
 import signal
 import sys
 import threading
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from io import TextIOWrapper
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from cyclopts import App, CycloptsError
 
 from berryeval import __version__
 from berryeval._internal.text import escape_controls
 from berryeval.errors import BerryEvalError, ConfigurationError, RunFailedError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
 
 EXIT_PASSED: Final = 0
 EXIT_FAILED: Final = 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from rich.table import Table
@@ -29,8 +30,6 @@ from berryeval.reports import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from rich.console import Console
 
     from berryeval.reports import ComparedBenchmark, MovedQuery, Report

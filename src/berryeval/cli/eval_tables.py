@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from rich.measure import Measurement
@@ -18,8 +19,6 @@ from berryeval.reports import build_legend, build_scores_table
 from berryeval.runs import find_deeper
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from rich.console import Console
 
     from berryeval.cli.eval_view import View

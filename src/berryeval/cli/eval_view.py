@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -10,8 +11,6 @@ from berryeval.runs import group_queries, mask_secrets
 from berryeval.workflows import worst_queries
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
     from berryeval.runs import BenchmarkRecord, ProviderRecord
     from berryeval.workflows import BenchmarkResult, Evaluation, Plan, WorstQuery
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import sys
 from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from berryeval._internal.text import escape_controls
@@ -14,9 +16,6 @@ from berryeval.cli.logs import error_screen
 from berryeval.cli.output import console, print_document, print_indented, print_json, render_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
     from rich.console import Console
 
     from berryeval.gates import SelfCheck, Status, Verdict

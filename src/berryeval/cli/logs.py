@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import sys
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
@@ -14,8 +15,6 @@ from berryeval.cli.output import UNBROKEN
 from berryeval.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rich.console import Console
     from rich.progress import Progress, TaskID
 

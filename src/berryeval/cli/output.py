@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from rich.console import Console
@@ -12,8 +13,6 @@ from rich.segment import Segment
 from berryeval._internal.text import escape_controls
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from rich.console import ConsoleOptions, RenderableType
     from rich.table import Table
     from rich.text import Text

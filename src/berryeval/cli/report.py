@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from berryeval._internal.text import escape_controls
@@ -9,8 +10,6 @@ from berryeval.cli.flags import STDOUT, Flag, Formats, Output, Quiet
 from berryeval.cli.output import build_files
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from berryeval.reports import OutputFile, Report
 
 

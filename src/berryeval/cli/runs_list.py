@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
@@ -9,8 +10,6 @@ from typing import TYPE_CHECKING, Any, Final
 from berryeval.cli.flags import Flag, Metrics
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rich.console import Console
     from rich.table import Table
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from berryeval.cli.flags import Flag, Metrics
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
     from berryeval.scoring import Scores
     from berryeval.workflows import FoundRun, Rescored
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 from cyclopts import Parameter
@@ -16,8 +17,6 @@ from berryeval.cli.runs_list import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from rich.console import Console
 
     from berryeval.reports import TrendLine

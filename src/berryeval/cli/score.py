@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv as csv_format
 import sys
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from cyclopts import Parameter
@@ -13,8 +14,6 @@ from berryeval.cli.flags import Flag, Metrics
 from berryeval.cli.output import build_table, console, print_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     from rich.table import Table
 
     from berryeval.scoring import Scores, Statistics

@@ -5,6 +5,7 @@ from __future__ import annotations
 import getopt
 import re
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Final, NoReturn
 
 from cyclopts import Parameter
@@ -14,8 +15,6 @@ from berryeval._internal.text import escape_controls
 from berryeval.errors import BerryEvalError, DataError, RepeatedDocumentError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from berryeval.trec_eval import Column, Settings
 
 

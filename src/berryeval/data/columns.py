@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -10,10 +11,6 @@ import numpy.typing as npt
 from berryeval._internal import backend as _backend
 from berryeval.data.table import VALUE_OF, Kind, QueryTable, StringColumn
 from berryeval.errors import DataError, RepeatedDocumentError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
 
 _VIEW = 16  # bytes of an Arrow string view
 

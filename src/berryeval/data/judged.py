@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias, get_args
 
 from berryeval.data.table import StringColumn
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from berryeval.data.run import RankingRule
     from berryeval.data.table import QueryTable
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -17,8 +17,6 @@ from berryeval.data.table import VALUE_OF, Kind, QueryTable
 from berryeval.errors import DataError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from typing_extensions import Self
 
     from berryeval.data.formats.frames import FrameType

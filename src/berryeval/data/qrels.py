@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
@@ -13,8 +14,6 @@ from berryeval.data.load import TableValue
 from berryeval.data.table import QueryTable, StringColumn
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from berryeval.data.table import Kind
 
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import hashlib
 import numbers
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeAlias, get_args
+from typing import Any, ClassVar, Final, Literal, TypeAlias, get_args
 
 from berryeval._internal.serial import (
     JsonRecord,
@@ -23,10 +24,6 @@ from berryeval._internal.serial import (
 )
 from berryeval._internal.validate import is_whole
 from berryeval.errors import DataError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 
 Section: TypeAlias = tuple[str, ...]  # path of headings, outermost first
 Unit: TypeAlias = Literal["characters", "lines"]

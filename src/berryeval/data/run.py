@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, Final, Literal, TypeAlias, get_args
 
@@ -12,8 +13,6 @@ from berryeval.data.load import TableValue
 from berryeval.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from berryeval._internal.files import PathLike
     from berryeval.data.table import Kind, QueryTable
 
@@ -72,7 +71,7 @@ class RankingRule:
         return [documents[place] for place in self.order(documents, run.values[start:end].tolist())]
 
 
-DEFAULT_RULE: Final = RankingRule()
+DEFAULT_RULE: Final[RankingRule] = RankingRule()
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -32,8 +33,6 @@ from berryeval.gates.verdict import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from berryeval.gates.baseline_scores import Baseline
     from berryeval.gates.rules import Gate, Rule
     from berryeval.runs import BenchmarkRecord, ProviderRecord, RunRecord

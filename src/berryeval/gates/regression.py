@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
@@ -29,8 +30,6 @@ from berryeval.stats import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from berryeval._internal.aggregates import Interval
     from berryeval.gates.rules import Rule
     from berryeval.gates.verdict import Status

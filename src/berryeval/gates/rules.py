@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from collections.abc import Iterator
+from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from berryeval._internal import numbers
 from berryeval.errors import BerryEvalError
 from berryeval.metrics import UNBOUNDED, direction_of, range_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 # Strict: `at_least: yes` is a typing error, not the number 1.
 Share = Annotated[float, Field(strict=True, gt=0, lt=1)]

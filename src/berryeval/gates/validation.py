@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, NoReturn
 
 import numpy as np
@@ -14,8 +15,6 @@ from berryeval.metrics import range_of
 from berryeval.runs import filter_queries, get_property
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     from berryeval.data import Query
     from berryeval.gates.baseline_scores import Baseline, BaselinePart
     from berryeval.gates.rules import Gate, Rule

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeAlias, get_args
 
@@ -21,8 +22,6 @@ from berryeval.runner import count_failed
 from berryeval.stats import is_testable, mean_interval, spread_of, to_test_scale
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
     from berryeval.gates.baseline_scores import BaselinePart
     from berryeval.gates.regression import Drop
     from berryeval.gates.rules import Rule

@@ -5,7 +5,7 @@ The formulas are those of the catalogue (`berryeval.metrics.families`).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -20,8 +20,6 @@ from berryeval.metrics.families.rr import reciprocal_rank
 from berryeval.metrics.families.sets import set_precision
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from berryeval.metrics.array_checks import (
         GradeArray,
         MetricResult,

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final, TypeVar, get_args
+from typing import Any, Final, TypeVar, get_args
 
 from berryeval._internal.validate import require
 from berryeval.errors import MetricError
 from berryeval.metrics.base import Aggregate, Definition, Formula, Kind, metric
 from berryeval.metrics.ranges import UNBOUNDED, Better, Range
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
 
 FAMILIES = (
     "precision",

@@ -13,16 +13,13 @@ from __future__ import annotations
 
 import ast
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from berryeval._internal.validate import nearest
 from berryeval.errors import MetricError, NotScoredError
 from berryeval.metrics.base import AT_PARAMETERS, Definition, Metric
 from berryeval.metrics.catalogue import definitions, names
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
 
 _CANONICAL = re.compile(
     r"\s*(?P<name>[^@()\s]+?)\s*(?:\((?P<params>.*)\))?\s*(?:@(?P<at>[^@]*?))?(?:-l(?P<level>[0-9.]+))?\s*"

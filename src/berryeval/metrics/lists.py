@@ -16,7 +16,7 @@ of `berryeval.metrics.precision_at_k`.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from enum import Enum
@@ -30,8 +30,6 @@ from berryeval.metrics.families import precision as _precision
 from berryeval.metrics.families import recall as _recall
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from berryeval.data import JudgedRanking
     from berryeval.metrics.array_checks import Denominator
 

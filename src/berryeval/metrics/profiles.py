@@ -5,17 +5,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from berryeval._internal.validate import suggest
 from berryeval.data import DEFAULT_RULE, RankingRule
 from berryeval.errors import ConfigurationError
 from berryeval.metrics.base import Metric, NativeSpec, native_spec
 from berryeval.metrics.grammar import parse_metrics
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
@@ -14,8 +14,6 @@ from berryeval.data import Hit
 from berryeval.errors import DataError, ProviderError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from berryeval.data import Chunk
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numbers
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -18,8 +18,6 @@ from berryeval.data import Hit, RankingRule
 from berryeval.errors import ProviderError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     import numpy.typing as npt
     from typing_extensions import Self
 

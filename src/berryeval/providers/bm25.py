@@ -13,6 +13,7 @@ best chunks of the first search, weighted equally with the original terms. Abdul
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Final
@@ -25,8 +26,6 @@ from berryeval.errors import ConfigurationError
 from berryeval.providers.base import Provider, searchable_text, select_best
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     import numpy.typing as npt
 
     from berryeval.data import Chunk, Hit, Query

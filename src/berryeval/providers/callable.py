@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import inspect
 import sys
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -28,8 +29,6 @@ from berryeval.providers.answers import Answer, KnownChunks, as_hits, check_batc
 from berryeval.providers.base import Provider, find_enter, find_exit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     from typing_extensions import Self
 
     from berryeval.data import Chunk

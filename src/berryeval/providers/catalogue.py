@@ -10,20 +10,16 @@ import inspect
 import json
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from berryeval._internal.registry import Registry
 from berryeval._internal.validate import reject_unknown, require
 from berryeval.errors import ConfigurationError
 from berryeval.providers.base import Provider
 from berryeval.providers.callable import find_wrapper, is_search_function, read_parameters
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 
 PROVIDERS: Final[Registry[Callable[..., Any]]] = Registry(
     "provider",

@@ -8,6 +8,7 @@ embedder makes the vectors; Chroma downloads no model and sends no telemetry.
 from __future__ import annotations
 
 import secrets
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -23,8 +24,6 @@ from berryeval.providers.embedders.base import EmbeddingProvider
 from berryeval.providers.ranking import fetch_hits
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from berryeval.data import Chunk, Hit, Query
 
 

@@ -13,6 +13,7 @@ of a query's latency.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
@@ -23,8 +24,6 @@ from berryeval.providers.base import rank_hits, searchable_text
 from berryeval.providers.embedders.base import EmbeddingProvider, embed_queries
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
     import numpy.typing as npt
 
     from berryeval.data import Chunk, Hit, Query

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import re
 import secrets
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 from urllib.parse import quote
@@ -22,8 +23,6 @@ from berryeval.providers.embedders.base import FusingProvider
 from berryeval.providers.web import JsonServer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
     from berryeval.data import Chunk, Hit, Query
 
 

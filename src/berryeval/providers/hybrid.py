@@ -14,7 +14,7 @@ more than rounding, counts by position, evenly spaced from 1 down.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
@@ -30,8 +30,6 @@ from berryeval.providers.catalogue import build_provider
 from berryeval.providers.ranking import fuse_ranks, fuse_scores
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from typing_extensions import Self
 
     from berryeval.data import Chunk, Query

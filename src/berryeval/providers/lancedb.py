@@ -10,6 +10,7 @@ import re
 import secrets
 import shutil
 import tempfile
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -22,8 +23,6 @@ from berryeval.providers.embedders.base import FusingProvider
 from berryeval.providers.ranking import fetch_hits
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from berryeval.data import Chunk, Hit, Query
 
 

@@ -24,6 +24,7 @@ import os
 import platform
 import secrets
 import threading
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
@@ -36,8 +37,6 @@ from berryeval.providers.embedders.base import TextAndVectorProvider
 from berryeval.providers.postgres_server import PostgresServer
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from berryeval.data import Chunk, Hit, Query
 
 

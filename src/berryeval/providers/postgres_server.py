@@ -17,21 +17,18 @@ import tempfile
 import threading
 import time
 import warnings
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from berryeval._internal.files import try_lock
 from berryeval._internal.optional import import_optional
 from berryeval._internal.secrets import mask_passwords, parse_address
 from berryeval.errors import ProviderError
 from berryeval.providers.base import first_line
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 
 _CONNECT_SECONDS: Final = 10
 # SQLSTATE classes of temporary errors: lost connections, conflicts, lack of resources, restarts.

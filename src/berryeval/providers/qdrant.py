@@ -10,6 +10,7 @@ from __future__ import annotations
 import secrets
 import threading
 import warnings
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -26,8 +27,6 @@ from berryeval.providers.embedders.base import EmbeddingProvider
 from berryeval.providers.ranking import fetch_hits
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from berryeval.data import Chunk, Hit, Query
 
 

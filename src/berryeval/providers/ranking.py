@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
@@ -12,8 +13,6 @@ from berryeval.data import RankingRule
 from berryeval.providers.base import encode_id, rank_hits
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from berryeval.data import Chunk, Hit
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
@@ -13,8 +14,6 @@ from berryeval.providers.answers import KnownChunks
 from berryeval.providers.base import Provider, encode_id
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from berryeval.data import Chunk, Query
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 import secrets
 import threading
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -24,8 +25,6 @@ from berryeval.providers.bm25 import STOPWORDS
 from berryeval.providers.embedders.base import FusingProvider
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from berryeval.data import Chunk, Hit, Query
 
 

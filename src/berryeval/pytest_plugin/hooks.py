@@ -6,13 +6,12 @@ This module imports nothing but pytest, so that other test suites pay nothing fo
 from __future__ import annotations
 
 import re
+from collections.abc import Generator
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
-
     from berryeval.pytest_plugin.quality import Evaluation
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, get_args
 
@@ -16,8 +16,6 @@ from berryeval.runs import RunRecord, filter_queries
 from berryeval.workflows import judge_result, run_benchmark, worst_queries
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
     from berryeval.benchmarks import Benchmark
     from berryeval.data import Query
     from berryeval.gates import Verdict

@@ -6,7 +6,7 @@ import itertools
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,8 +15,6 @@ from berryeval.data import STRATEGIES, Hit, Run, Strategy
 from berryeval.errors import DataError, RepeatedDocumentError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from berryeval.data import QueryTable, RankingRule
 
 

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
@@ -26,8 +27,6 @@ from urllib.parse import unquote
 from berryeval.data import SECTION_SEPARATOR
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
     from berryeval.anchors import Targets
     from berryeval.data import Hit, Judgment, Section
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
@@ -18,8 +19,6 @@ from berryeval.data import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
     from berryeval.anchors import Location, Target, Targets
     from berryeval.data import Chunk
     from berryeval.relevance.strategies import Joined

@@ -7,7 +7,8 @@ benchmark, and the words of the expected answer.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Protocol
@@ -29,9 +30,6 @@ from berryeval.relevance.packs.base import (
 from berryeval.relevance.passages import Texts, build_span_ranking
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-    from collections.abc import Set as AbstractSet
-
     from berryeval.anchors import Join
     from berryeval.data import Chunk, Document, Hit, JudgedRanking, Query, Span, SpanRanking
     from berryeval.relevance.packs.base import PackRules

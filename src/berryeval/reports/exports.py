@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,8 +15,6 @@ from berryeval._internal.text import make_file_name
 from berryeval.errors import ConfigurationError, DataError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from berryeval._internal.files import PathLike
     from berryeval.reports.sections import Report
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from berryeval._internal.text import truncate_with_count
 from berryeval.reports.tables import rate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from berryeval.gates import Verdict
     from berryeval.reports.sections import Section, System
     from berryeval.scoring import Scores

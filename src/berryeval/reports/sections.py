@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
@@ -13,8 +14,6 @@ from berryeval.errors import BerryEvalError
 from berryeval.runs import describe_depth, group_queries
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     from berryeval.data import Query
     from berryeval.gates import Verdict
     from berryeval.reports.differences import ComparedBenchmark

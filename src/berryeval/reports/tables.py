@@ -6,6 +6,7 @@ escape texts and mark bold cells in their own way.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
@@ -13,8 +14,6 @@ from berryeval._internal import numbers
 from berryeval.metrics import direction_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
     from berryeval._internal.aggregates import Interval
     from berryeval.gates import Verdict
     from berryeval.reports.differences import ComparedBenchmark

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -16,8 +17,6 @@ from berryeval.reports.exporters.csv import defuse, format_csv
 from berryeval.reports.html.svg import DASHES, SHAPES, assign_lanes, clean_texts, cycle, hues
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
     from berryeval._internal.files import PathLike
     from berryeval.runs import TrendPoint
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -33,8 +33,6 @@ from berryeval.runner.attempts import (
 from berryeval.runner.outcome import FAILED, Ranking, build_ranking
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from anyio import CancelScope
 
     from berryeval.data import Chunk, Query

@@ -12,7 +12,7 @@ import os
 import re
 import sys
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
@@ -22,8 +22,6 @@ from berryeval.errors import ConfigurationError, DataError, NotWrittenError
 from berryeval.runner.outcome import Ranking
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from typing_extensions import Self
 
     from berryeval._internal.files import PathLike

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import operator
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, overload
+from typing import Any, ClassVar, TypeVar, overload
 
 from berryeval._internal.serial import JsonRecord, Reader, open_field, read_object, type_mismatch
 from berryeval._internal.validate import is_number
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
 
 R = TypeVar("R", bound=JsonRecord)
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NamedTuple, TypeAlias, TypeVar
+from typing import Any, ClassVar, Final, Literal, NamedTuple, TypeAlias, TypeVar
 
 from berryeval._internal.serial import (
     JsonRecord,
@@ -22,10 +23,6 @@ from berryeval.data import Query
 from berryeval.metrics import parse_metrics
 from berryeval.runs.answers import AnswerColumns, AnswerRecord, Passage, array_reader
 from berryeval.scoring import Scores
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
 
 Different: TypeAlias = Literal["data", "queries", "hits"]
 

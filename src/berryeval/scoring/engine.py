@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -28,8 +29,6 @@ from berryeval.metrics import Conventions, Metric, native_spec, request_metrics
 from berryeval.scoring.scores import Scores
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
     from berryeval.data import QueryTable, SpanRanking
     from berryeval.metrics import RequestedMetrics
     from berryeval.scoring.scores import Outcome

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from array import array
 from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -25,8 +26,6 @@ from berryeval.relevance import Rankings, Relevance, RelevanceOptions, check_id
 from berryeval.scoring.engine import RawScores, build_scores, native_rows, score_tables, value_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
     import numpy.typing as npt
 
     from berryeval.data import Chunk, Hit, JudgedRanking, Strategy

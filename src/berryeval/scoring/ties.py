@@ -11,6 +11,7 @@ import math
 import random
 from bisect import bisect_left, bisect_right
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final
@@ -22,8 +23,6 @@ from berryeval.errors import MetricError
 from berryeval.scoring.engine import value_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from berryeval.data import QueryTable, RankingRule
     from berryeval.metrics import Metric
 

@@ -15,6 +15,7 @@ extremes alone would be too narrow. The true range contains the hull and may be 
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -27,8 +28,6 @@ from berryeval.scoring.engine import as_qrels, as_run, judge_all, value_of
 from berryeval.scoring.ties import require_ranking
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from berryeval._internal.files import PathLike
     from berryeval.data import Qrels, Run
 

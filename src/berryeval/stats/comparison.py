@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from berryeval._internal.aggregates import Interval
 from berryeval._internal.numbers import format_p_equation, format_precise_delta
@@ -11,9 +12,6 @@ from berryeval.errors import DataError
 from berryeval.metrics import Direction, direction_of, scored_name
 from berryeval.stats.effects import EffectSizes, needed_for
 from berryeval.stats.paired import sign_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _NAMES: Final = {
     "holm": "Holm",

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
+from typing import Any, Final, Literal, TypeAlias, get_args
 
 import numpy as np
 
@@ -24,9 +25,6 @@ from berryeval.stats.paired import (
     spread_of,
 )
 from berryeval.stats.resampling import resample_sums
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 IntervalMethod: TypeAlias = Literal["t", "bca", "percentile"]
 METHODS: Final[tuple[IntervalMethod, ...]] = get_args(IntervalMethod)

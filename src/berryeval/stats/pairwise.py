@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from operator import index
@@ -37,8 +38,6 @@ from berryeval.stats.paired import FEWEST_RESAMPLED, Pair, sign_of, spread_of
 from berryeval.stats.tests import SAMPLES, TESTS, TestResult, check_count, paired_test
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
     from berryeval._internal.aggregates import Interval
     from berryeval.scoring import Scores
     from berryeval.stats.paired import Floats

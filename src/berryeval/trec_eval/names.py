@@ -7,14 +7,11 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from berryeval.errors import MetricError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
 
 Kind: TypeAlias = Literal["plain", "cutoffs", "levels", "numbers", "pairs"]
 Summary: TypeAlias = Literal["mean", "sum", "geometric mean", "count", "text", "none"]

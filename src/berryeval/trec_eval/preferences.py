@@ -7,11 +7,11 @@ Undefined cases follow trec_eval.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -19,9 +19,6 @@ import numpy.typing as npt
 from berryeval._internal.files import PathLike, display_name, read_bytes
 from berryeval.data import QueryTable, StringColumn
 from berryeval.errors import DataError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
 
 
 class Preference(NamedTuple):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -30,8 +31,6 @@ from berryeval.trec_eval.preferences import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from berryeval._internal.files import PathLike
     from berryeval.scoring import Scores
     from berryeval.trec_eval.lines import ZScores

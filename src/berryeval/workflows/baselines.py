@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
@@ -15,8 +16,6 @@ from berryeval.workflows.run_finder import find_record
 from berryeval.workflows.run_folder import read_json_object, write_text_file
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-
     from berryeval._internal.files import PathLike
     from berryeval.benchmarks import Benchmark
     from berryeval.gates import BaselinePart, Gate, Status

@@ -7,7 +7,7 @@ import inspect
 import os
 import pathlib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
@@ -20,8 +20,6 @@ from berryeval.errors import BerryEvalError, ConfigurationError, DataError
 from berryeval.runs import Secrets, mask_secrets
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from pydantic import BaseModel, ValidationError
 
     from berryeval.workflows.plan import Plan

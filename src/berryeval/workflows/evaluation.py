@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -37,8 +37,6 @@ from berryeval.workflows.settings import overlay
 from berryeval.workflows.verdicts import check_gate, drop_note, has_passed, judge_record
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     from berryeval._internal.files import PathLike
     from berryeval.data import Chunk
     from berryeval.gates import Verdict

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -12,8 +13,6 @@ from berryeval.errors import ConfigurationError, DataError
 from berryeval.scoring import as_qrels, as_run, score_request
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from berryeval.scoring import AuditReport, Coverage, Scores, Statistics
 
 STDIN: Final = "-"

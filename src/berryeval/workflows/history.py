@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -19,8 +20,6 @@ from berryeval.workflows.config import ConfigFile, config_path
 from berryeval.workflows.run_folder import RUNS, read_json_object, write_text_file
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
     from berryeval._internal.files import PathLike
     from berryeval.runs import Filters, RunRecord, Store
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Final
 
 from pydantic import (
     AfterValidator,
@@ -25,10 +25,6 @@ from berryeval.runner import Policy
 from berryeval.runs import describe_objects, mask_secrets
 from berryeval.workflows.config import MisplacedError
 from berryeval.workflows.settings import limit_rules
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 
 DEFAULT_METRICS = ("nDCG@10", "P@5", "R@10", "RR", "AP")
 DEFAULT_K = 20

@@ -7,9 +7,10 @@ import logging
 import os
 import traceback
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from berryeval._internal import numbers
@@ -33,9 +34,6 @@ from berryeval.workflows.run_result import ProviderResult
 from berryeval.workflows.selection import build_relevance, select_queries
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-    from pathlib import Path
-
     from berryeval.benchmarks import Benchmark
     from berryeval.data import Chunk, Query
     from berryeval.providers import Provider

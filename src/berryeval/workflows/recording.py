@@ -8,10 +8,11 @@ import platform
 import sys
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from fractions import Fraction
 from importlib import metadata
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import berryeval
@@ -40,9 +41,6 @@ from berryeval.scoring import Scores
 from berryeval.workflows.run_folder import read_json_object
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
-
     from berryeval.data import Hit, Query
     from berryeval.providers import Disorder
     from berryeval.relevance import Judged

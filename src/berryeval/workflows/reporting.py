@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import random
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
@@ -19,8 +20,6 @@ from berryeval.workflows.run_finder import find_report
 from berryeval.workflows.run_result import BenchmarkResult
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from berryeval._internal.files import PathLike
     from berryeval.data import Chunk
     from berryeval.gates import Gate

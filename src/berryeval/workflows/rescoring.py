@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from berryeval.data import Hit
@@ -16,9 +18,6 @@ from berryeval.workflows.run_finder import find_run
 from berryeval.workflows.run_folder import RunFolder, write_json_file
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-
     from berryeval._internal.files import PathLike
     from berryeval.benchmarks import Benchmark
     from berryeval.data import Chunk, Query

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
@@ -17,8 +18,6 @@ from berryeval.workflows.run_result import BenchmarkResult
 from berryeval.workflows.systems import Source, build_tables, check_comparable, read_sources
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from berryeval.runs import HitRecord, ProviderRecord
     from berryeval.scoring import Scores
     from berryeval.stats import Comparison, IntervalMethod

@@ -15,6 +15,8 @@ import hashlib
 import itertools
 import json
 import platform
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -29,9 +31,6 @@ from berryeval.workflows.config import ConfigFile, check_model, config_path
 from berryeval.workflows.settings import move_providers, overlay
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from contextlib import AbstractContextManager
-
     from berryeval._internal.files import PathLike
     from berryeval.runs import BenchmarkRecord
     from berryeval.workflows.plan import Plan, ProviderSpec

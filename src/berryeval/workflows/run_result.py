@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from berryeval.errors import ConfigurationError
 from berryeval.metrics import direction_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-
     from berryeval.benchmarks import Benchmark
     from berryeval.data import Query
     from berryeval.gates import Verdict

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -13,8 +14,6 @@ from berryeval.relevance import Relevance
 from berryeval.runs import FIELDS, filter_queries, get_property
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from berryeval.benchmarks import Benchmark
     from berryeval.data import Chunk, Query
     from berryeval.workflows.plan import BenchmarkSpec, Plan, ProviderSpec

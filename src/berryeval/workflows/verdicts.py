@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
@@ -43,8 +43,6 @@ from berryeval.workflows.run_result import BenchmarkResult
 from berryeval.workflows.settings import limit_rules, move_gate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from berryeval._internal.files import PathLike
     from berryeval.benchmarks import Benchmark
     from berryeval.data import Query

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,8 +17,6 @@ from berryeval.errors import BerryEvalError, ConfigurationError
 from berryeval.relevance import Labels, find_pack
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from berryeval.anchors import Location
     from berryeval.benchmarks.checks.subject import Subject
     from berryeval.data import Anchor, Judgment, Query

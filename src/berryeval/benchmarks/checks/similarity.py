@@ -6,6 +6,7 @@ import functools
 import itertools
 import math
 from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 import numpy as np
@@ -15,8 +16,6 @@ from berryeval.anchors import parse_sections
 from berryeval.benchmarks.checks.finding import Finding, words_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from berryeval.benchmarks.checks.subject import Place, Subject
     from berryeval.data import Document
 

@@ -6,7 +6,7 @@ A check is a function of a `Subject` that yields findings, with a line in `CHECK
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
@@ -20,8 +20,6 @@ from berryeval.errors import BerryEvalError, ConfigurationError
 from berryeval.relevance import BoundPack, Labels, PackCorpus, explicit_ids, find_pack
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from berryeval.benchmarks.benchmark import Benchmark, RecordKind
     from berryeval.data import Judgment, Query
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +15,6 @@ from berryeval.benchmarks.checks.subject import Passage, Subject
 from berryeval.errors import DataError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from berryeval.benchmarks.benchmark import Benchmark
     from berryeval.data import Anchor, Query
 

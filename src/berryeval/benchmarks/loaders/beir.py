@@ -7,7 +7,7 @@ As in BEIR, only the queries judged in the split are loaded, with a remark that 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from berryeval._internal.json import read_json_lines
 from berryeval._internal.validate import require_choice
@@ -15,9 +15,6 @@ from berryeval.benchmarks.benchmark import ABOUT, Benchmark, BenchmarkBuilder
 from berryeval.benchmarks.build import add_judgments, read_metadata, read_optional_text
 from berryeval.benchmarks.loading import Loader, Source
 from berryeval.data import Document, Query, find_beir_qrels, read_table
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def load(source: Source, *, split: str | None = None, queries: str = "judged") -> Benchmark:

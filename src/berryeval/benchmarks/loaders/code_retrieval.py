@@ -8,6 +8,7 @@ skipped, with a remark. The pack `code-retrieval` derives relevance from the loc
 from __future__ import annotations
 
 import os
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -20,8 +21,6 @@ from berryeval.data import Document, Query
 from berryeval.errors import DataError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
     from berryeval._internal.files import PathLike
 
 

@@ -7,6 +7,7 @@ query; they are skipped, with a remark.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
 from berryeval._internal.json import Node, read_json_lines
@@ -17,8 +18,6 @@ from berryeval.benchmarks.loading import Loader, Source
 from berryeval.data import Query
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from berryeval._internal.files import PathLike
 
 

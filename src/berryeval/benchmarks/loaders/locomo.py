@@ -9,6 +9,7 @@ The published file has oddities, which become remarks: several ids in one string
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any, Final
 
 from berryeval._internal.validate import require, require_choice
@@ -19,8 +20,6 @@ from berryeval.data import Document, Query
 from berryeval.errors import DataError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
     from berryeval._internal.json import Node
 
 

@@ -12,6 +12,7 @@ The text of a query is also its id. Missing ratings (unrateable, judge later, em
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 from berryeval._internal.json import Node, parse_json
@@ -23,8 +24,6 @@ from berryeval.data import Document, read_rows
 from berryeval.errors import DataError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from berryeval._internal.files import PathLike
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import io
 import tokenize
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 from berryeval._internal.json import Node, read_json_lines
@@ -20,8 +21,6 @@ from berryeval.data import Query, read_parquet_rows, read_rows
 from berryeval.errors import DataError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from berryeval._internal.files import PathLike
 
 

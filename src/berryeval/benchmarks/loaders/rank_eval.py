@@ -6,6 +6,7 @@ if there are several, the id is the text. The request stays in the metadata.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 from berryeval.benchmarks.benchmark import Benchmark, RatingsBuilder
@@ -14,8 +15,6 @@ from berryeval.benchmarks.loading import Loader, Source
 from berryeval.data import Query
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from berryeval._internal.files import PathLike
     from berryeval._internal.json import Node
 

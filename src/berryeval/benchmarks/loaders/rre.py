@@ -9,6 +9,7 @@ template and placeholders stay in the metadata. The text is also the id, numbere
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from berryeval._internal.json import Node
@@ -20,8 +21,6 @@ from berryeval.data import Anchor, Judgment, Query
 from berryeval.errors import DataError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from berryeval._internal.files import PathLike
 
 

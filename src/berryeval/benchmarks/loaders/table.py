@@ -7,6 +7,7 @@ the query if all rows of each query agree, and to the judgments otherwise.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -17,8 +18,6 @@ from berryeval.data import choose_columns, read_rows
 from berryeval.errors import DataError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from berryeval._internal.files import PathLike
     from berryeval.data import Judgment, Query
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import html
 import os
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -22,8 +23,6 @@ from berryeval.data import Query, read_table
 from berryeval.errors import ConfigurationError, DataError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from berryeval._internal.files import PathLike
 
 

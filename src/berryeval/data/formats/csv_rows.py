@@ -5,16 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from berryeval._internal.files import PathLike, display_name, plain_suffix
 from berryeval._internal.json import read_text
 from berryeval.errors import DataError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 
 _LONGEST_FIELD = 1 << 30
 _SHOWN = 60

@@ -9,9 +9,10 @@ from __future__ import annotations
 import datetime as dt
 import decimal
 import math
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -24,10 +25,6 @@ from berryeval.data.formats.layouts import choose_columns
 from berryeval.data.formats.trec import add_empty_queries, encode_empty_queries
 from berryeval.data.table import VALUE_OF, Kind, QueryTable, StringColumn
 from berryeval.errors import DataError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
 
 FrameType: TypeAlias = Literal["pandas", "polars", "arrow"]
 

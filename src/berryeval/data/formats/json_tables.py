@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -15,9 +16,6 @@ from berryeval.data.formats.layouts import choose_columns
 from berryeval.data.formats.trec import FaultyLine, RawRow
 from berryeval.data.table import VALUE_OF, Kind, QueryTable, StringColumn, describe
 from berryeval.errors import DataError, RepeatedDocumentError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 
 class _Repeated(dict[str, Any]):

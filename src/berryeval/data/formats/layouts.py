@@ -6,6 +6,7 @@ rank" without a header) are recognized by ranks that rise from 1 in every query.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, NamedTuple, NoReturn, TypeAlias
 
@@ -16,8 +17,6 @@ from berryeval.data.table import VALUE_OF, Kind
 from berryeval.errors import DataError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from berryeval.data.table import QueryTable
 
 

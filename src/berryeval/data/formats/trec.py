@@ -14,9 +14,10 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias
+from typing import Any, NamedTuple, NoReturn, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -33,10 +34,6 @@ from berryeval.data.formats.layouts import (
 )
 from berryeval.data.table import VALUE_OF, Kind, QueryTable, StringColumn
 from berryeval.errors import DataError, RepeatedDocumentError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 
 _NUMBER = re.compile(
     rb"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|(?i:inf(?:inity)?))"

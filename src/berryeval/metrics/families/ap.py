@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from berryeval.metrics.base import metric
 from berryeval.metrics.ranges import UNBOUNDED
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from berryeval.data import JudgedRanking
     from berryeval.metrics.base import Rounding, Share, Shares
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from berryeval.metrics.base import metric
 from berryeval.metrics.ranges import COUNT, UNBOUNDED
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from berryeval.data import JudgedRanking
     from berryeval.metrics.base import Count
 

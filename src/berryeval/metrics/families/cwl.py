@@ -13,13 +13,12 @@ clipped to that scale; a document without a judgment gains 0.0. Models without a
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final
 
 from berryeval.metrics.base import metric
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from berryeval.data import JudgedRanking
     from berryeval.metrics.base import Positive, Share
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Final
 
 from berryeval.data import SubtopicRanking, select_answered
@@ -18,8 +19,6 @@ from berryeval.metrics.base import metric
 from berryeval.metrics.ranges import COUNT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
     from berryeval.metrics.base import Share
 
 

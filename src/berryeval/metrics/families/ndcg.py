@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -12,8 +12,6 @@ from berryeval.metrics.base import metric
 from berryeval.metrics.ranges import COUNT, WITHIN_ONE, has_negative, of_gains
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from berryeval.data import JudgedRanking
     from berryeval.metrics.base import Discounting, Gains
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from berryeval.metrics.base import metric
@@ -9,8 +10,6 @@ from berryeval.metrics.families.ndcg import GainOf, GainRule, best_gains, walk
 from berryeval.metrics.ranges import UNBOUNDED, WITHIN_ONE, Range, has_negative
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from berryeval.data import JudgedRanking
     from berryeval.metrics.base import Gains, Positive, RbpGain, Share
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from berryeval.metrics.base import metric
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from berryeval.data import JudgedRanking
     from berryeval.metrics.base import Positive
 

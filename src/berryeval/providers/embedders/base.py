@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -19,8 +20,6 @@ from berryeval.providers.embedders.cache import embed_with_cache
 from berryeval.providers.ranking import fuse_ranks
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     import numpy.typing as npt
 
     from berryeval.data import Chunk, Hit, Query

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import (
     TYPE_CHECKING,
@@ -25,8 +25,6 @@ from berryeval.data import Span
 from berryeval.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     from berryeval.data import Document, Hit, Query
 
 Part: TypeAlias = Literal["relevance", "prompts", "scoring"]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -20,8 +20,6 @@ from berryeval.relevance.matching import describe_tie
 from berryeval.relevance.packs.base import Labels, PackCorpus, SealedPack, texts_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from berryeval.data import Hit, Query
 
 LABEL_FIELDS: Final = ("locations", "ground_truth", "files", "modified_files")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from berryeval.data import TOKEN_THRESHOLD
@@ -9,8 +10,6 @@ from berryeval.relevance.packs.base import Labels
 from berryeval.relevance.strategies import ANSWER_FIELDS, ID_FIELDS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from berryeval.data import Hit, Query
     from berryeval.relevance.packs.base import PackCorpus, Part
 

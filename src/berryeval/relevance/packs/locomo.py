@@ -8,6 +8,7 @@ is `D11:26`, `D30:05` is `D30:5`, and a bare `D` is no turn, which is reported.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
@@ -24,8 +25,6 @@ from berryeval.relevance.packs.base import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from berryeval.data import Hit, Query
 
 CONVERSATION_FIELDS: Final = ("conversation", "conversation_id", "sample_id")

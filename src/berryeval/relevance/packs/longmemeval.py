@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
@@ -27,9 +29,6 @@ from berryeval.relevance.packs.base import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from collections.abc import Set as AbstractSet
-
     from berryeval.data import Hit, Query
 
 LABEL_FIELDS: Final = ("answer_corpus_ids", "answer_session_ids")

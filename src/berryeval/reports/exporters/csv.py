@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from berryeval._internal import numbers
@@ -19,8 +20,6 @@ from berryeval.runs import STANDARD, standard_metrics
 from berryeval.scoring import UNSPECIFIED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
     from berryeval.reports.differences import ComparedBenchmark
     from berryeval.reports.sections import Report, Section, System
     from berryeval.runs import AnswerRecord

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -13,8 +14,6 @@ from berryeval.reports.exports import Exporter, single_file
 from berryeval.reports.legends import format_verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from berryeval.reports.sections import Report
 
 

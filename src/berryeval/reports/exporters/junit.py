@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ET
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
 from berryeval._internal import numbers
@@ -14,8 +15,6 @@ from berryeval.reports.legends import section_warnings, system_warnings, warning
 from berryeval.runner import FAILED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from berryeval.gates import Verdict
     from berryeval.reports.sections import Report, Section, System
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from berryeval._internal import numbers
@@ -36,8 +37,6 @@ from berryeval.reports.tables import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from berryeval.reports.differences import ComparedBenchmark, MovedQuery
     from berryeval.reports.sections import Report, Section
     from berryeval.reports.tables import Cell, Table

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -13,8 +14,6 @@ from berryeval.reports.tables import rate
 from berryeval.scoring import UNSPECIFIED
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from berryeval.reports.sections import Section
     from berryeval.reports.tables import Score
 

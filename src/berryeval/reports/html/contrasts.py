@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -13,8 +14,6 @@ from berryeval.reports.html.svg import ZERO, Figure, hues, interval_layers
 from berryeval.reports.html.typography import chance, join_names, shorten, signed, span, value
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from berryeval.reports.html.standings import Outcomes
     from berryeval.reports.sections import Section, System
     from berryeval.stats import PairedDifference

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -10,8 +11,6 @@ from berryeval.reports.html.contrasts import describe_lead, describe_ties
 from berryeval.reports.html.typography import join_names, shorten, span, value
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from berryeval.reports.html.contrasts import Contrast
     from berryeval.reports.html.standings import Row, Standings
 

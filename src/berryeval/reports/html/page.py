@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
@@ -42,8 +43,6 @@ from berryeval.reports.legends import (
 from berryeval.reports.tables import build_differences_table, result_keys
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from jinja2 import Environment
 
     from berryeval.reports.differences import ComparedBenchmark

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -22,8 +23,6 @@ from berryeval.reports.html.svg import (
 from berryeval.reports.html.typography import duration, value
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from berryeval.reports.html.standings import Standings
     from berryeval.reports.sections import Section, System
     from berryeval.runs import Latency

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -23,8 +24,6 @@ from berryeval.runner import FAILED, NO_ANSWER
 from berryeval.runs import RECALL_LEVELS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from berryeval.reports.sections import Section, System
     from berryeval.reports.tables import Score
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import cycle as repeated
 from itertools import islice
@@ -15,8 +16,6 @@ from berryeval.errors import MissingDependencyError
 from berryeval.reports.html.typography import clean
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     from markupsafe import Markup
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any, Final
@@ -24,8 +25,6 @@ from berryeval.reports.html.typography import value
 from berryeval.reports.trend import AREAS, break_layers, point_rows, time_labels
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from berryeval.reports.trend import TrendLine
     from berryeval.runs import TrendPoint
 

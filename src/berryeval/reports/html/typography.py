@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any, Final
@@ -12,8 +13,6 @@ from berryeval._internal import numbers
 from berryeval._internal.text import escape_controls, pluralize
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from markupsafe import Markup
 
     from berryeval._internal.aggregates import Interval

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,8 +19,6 @@ from berryeval.errors import ConfigurationError, DataError
 from berryeval.runs.store.schema import SCHEMA_VERSION, check_version, migrate, read_version
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from sqlalchemy import Connection, Engine
 
     from berryeval._internal.files import PathLike

@@ -14,6 +14,7 @@ from __future__ import annotations
 import hashlib
 import json
 import zlib
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
@@ -40,8 +41,6 @@ from berryeval._internal.text import parse_timestamp
 from berryeval.errors import DataError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
     from sqlalchemy import Connection
 
     from berryeval._internal.serial import JsonRecord
