@@ -47,10 +47,10 @@ pytest-native pytest-python: pytest-%: $(VENV)/.tools $(VENV)/.installed $(VENV)
 # Tests that compute no score, or that compare the backends, run once, in the native pass.
 pytest-python: pytest-python := --ignore-glob='*twins.py' $(addprefix --ignore=tests/,\
   anchors chunkers benchmarks providers runner reports pytest_plugin \
-  $(addprefix cli/test_,benchmarks.py eval_addresses.py eval_again.py eval_given_up.py report.py results.py screen.py) \
+  $(addprefix cli/test_,benchmarks.py eval_addresses.py eval_again.py eval_given_up.py report.py runs.py screen.py) \
   $(addprefix workflows/test_,batches.py faults.py http_faults.py postgres_faults.py resume.py) \
   $(addprefix runs/test_,store.py store_safety.py) \
-  test_build.py test_docs.py test_house.py test_quality_in_ci.py)
+  test_build.py test_docs.py test_house.py test_quality_in_ci.py test_registries.py)
 
 bench: $(VENV)/.bench  ## time BerryEval, NumPy and the peers in one run, as ratios
 	$(BIN)/python benchmarks/bench_arrays.py

@@ -170,7 +170,7 @@ def evaluate_hits(
     of the benchmark counts; if no strategy applies, its outcome is "no relevant documents".
 
         >>> import berryeval as be
-        >>> from berryeval.records import Anchor, Document, Hit, Judgment, Query
+        >>> from berryeval.data import Anchor, Document, Hit, Judgment, Query
         >>> text = "Water boils at 100 degrees. Ice melts at 0 degrees."
         >>> benchmark = be.Benchmark(
         ...     "physics",
