@@ -86,7 +86,7 @@ def _key(judgment: Judgment) -> tuple[str, str, Anchor]:
 class Location:
     """The location of an anchor's target, or the reason why it has none.
 
-    The spans are equally good places; there are none for a chunk or a whole document, if the text
+    The spans are equally good places, empty for a chunk or a whole document, if the text
     of the document is unknown, or if the anchor does not resolve.
     """
 

@@ -45,7 +45,7 @@ def align(
     """Return the start of each non-empty piece, in ascending order.
 
     Two pieces share a start only if the second is not shorter. If there are several solutions,
-    `find_known` may provide known starts; if there is none, NotInTextError is raised.
+    `find_known` may provide known starts; without one, NotInTextError is raised.
 
     >>> align("a b a b a b", ["a b a", "a b"])
     [0, 8]
@@ -154,7 +154,7 @@ def find_starts_by_twin(
     [0, 2, 4]
 
     Starts refer to the text and the pieces as normalized by `view`. A piece without letters has
-    the start None; the result is None if the twin splits differently.
+    the start None; the result None means that the twin splits differently.
     """
     letters = cycle(_LETTERS)
     twin = "".join(chr(next(letters)) if letter.isalnum() else letter for letter in text)

@@ -125,7 +125,7 @@ def table_from_columns(
 def group_rows(queries: StringColumn | ViewColumn, documents: StringColumn) -> Grouping:
     """Return the queries, the offsets of their rows, the order of the rows, and repeated rows.
 
-    The order leaves out repeats of a document in a query; it is None if rows are grouped already.
+    The order leaves out repeats of a document in a query; None means that rows are grouped already.
     """
     if isinstance(queries, ViewColumn):
         unique, offsets, order, repeated = queries.group(documents)

@@ -92,7 +92,7 @@ class Document(_Record):
 class Chunk(_Record):
     """A piece of a document, with `document.text[start:end] == text`.
 
-    Unknown offsets are None; `section` is the path of headings above the piece.
+    Offsets may be unknown (None); `section` is the path of headings above the piece.
     """
 
     id: str

@@ -39,7 +39,7 @@ VARIABLES: Final = {
 def build_plan(flags: Mapping[str, Any], config: PathLike | None = None) -> Plan:
     """Build the plan from flags, the environment and the configuration file.
 
-    Flags that are None or empty count as not given.
+    Empty flags count as not given.
     """
     from berryeval.workflows.plan import Plan
 

@@ -194,7 +194,7 @@ def _is_text(line: bytes) -> bool:
 
 
 class RawRow(NamedTuple):
-    """An unchecked row of a file; a rank that is not a number is None."""
+    """An unchecked row of a file; the rank None stands for text that is not a number."""
 
     query: str
     document: str
