@@ -128,7 +128,7 @@ def measured(place: str, runs: int, queries: int, times: int) -> list[tuple[str,
         ("$ runs list", timed(command("list"), times)),
         ("$ runs list --limit 0", timed(command("list", "--limit", "0"), times)),
         ("$ runs trend nDCG@10", timed(command("trend", "nDCG@10"), times)),
-        ("$ results --help", timed(command("list", "--help"), times)),
+        ("$ runs list --help", timed(command("list", "--help"), times)),
     ]
 
 

@@ -57,7 +57,6 @@ def score_files(
         by: JSON file that maps query ids to labels.
     """
     from berryeval.metrics import distinct_names, request_metrics, split_names
-    from berryeval.scoring import audit as audit_files
 
     _check_arguments(qrels, run, metrics, audit=audit)
     labels = None if by is None else _read_labels(by)
@@ -90,8 +89,14 @@ def score_files(
         statistics,
         judged.mean,
         None if labels is None else wanted.by(labels),
-        audit_files(qrels, run, names, profile=profile) if audit else None,
+        _audit(qrels, run, names, profile) if audit else None,
     )
+
+
+def _audit(qrels: str, run: str, names: Sequence[str], profile: str) -> AuditReport:
+    from berryeval.scoring import audit  # needs the ties, which no score needs
+
+    return audit(qrels, run, names, profile=profile)
 
 
 def _check_arguments(qrels: str, run: str, metrics: Sequence[str], *, audit: bool) -> None:
