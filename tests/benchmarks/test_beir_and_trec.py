@@ -180,6 +180,55 @@ def test_topics_may_have_end_tags_and_no_labels() -> None:
     assert (topic.id, topic.fields) == ("MB01", {"query": ["tea"], "querytime": ["noon"]})
 
 
+@pytest.mark.parametrize(
+    "words", ["what is a <topic> element", "close <top> and </top>", "<topic/>"]
+)
+def test_lines_with_tags_in_a_question_stay_lines(words: str) -> None:
+    topics = list(read_topics(f"1\tgreen tea\n2\t{words}\n3\tcoffee\n", "x"))
+    assert [topic.id for topic in topics] == ["1", "2", "3"]
+    assert topics[1].fields == {"title": [words]}
+
+
+def test_topics_of_fire_have_a_language() -> None:
+    text = """<topics>
+<top lang='en'>
+<num>26</num><title>Singur land dispute</title><desc>Plants.</desc></top>
+<TOP lang="en"><num>27</num><title>Aarushi</title></TOP>
+</topics>"""
+    topics = list(read_topics(text, "x"))
+    assert [(topic.id, topic.fields["title"], topic.line) for topic in topics] == [
+        ("26", ["Singur land dispute"], 2), ("27", ["Aarushi"], 4),
+    ]  # fmt: skip
+
+
+def test_topics_of_clef_have_an_identifier() -> None:
+    text = """<?xml version="1.0" encoding="UTF-8"?><!-- 2009 --><!DOCTYPE topics>
+<topics><topic lang="en"><identifier>10.2452/451-AH</identifier><title>Tea</title></topic>
+</topics>"""
+    (topic,) = read_topics(text, "x")
+    assert (topic.id, topic.fields) == ("10.2452/451-AH", {"title": ["Tea"]})
+
+
+def test_a_topic_without_an_end_tag_takes_no_other_topic() -> None:
+    text = "<xml><topic number='1'><q>a</q><topic number='2'><q>b</q></topic></xml>"
+    assert [topic.id for topic in read_topics(text, "x")] == ["1", "2"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("<top><num>1</num><title>a</title></top>\n2\tcoffee\n", "x:2: text outside of a topic"),
+        ("<top><num>1</num><num>2</num></top>", "x:1: topic with two numbers, 1 and 2"),
+        ("<query id='1'>tea</query>", "x:1: text outside of a topic: 'tea'"),
+        ("<topics></topics>", "x:1: expected <top> or <topic> elements"),
+        ("1\ttea\n<top><num>2</num><title>a</title></top>", "x:2: expected"),
+    ],
+)  # fmt: skip
+def test_no_query_of_a_topics_file_is_lost(text: str, said: str) -> None:
+    with pytest.raises(DataError, match=said):
+        list(read_topics(text, "x"))
+
+
 def test_every_subtopic_of_a_topic_is_kept(tmp_path: Path) -> None:
     topics = b"""<webtrack2012><topic number="51" type="faceted"><query>tea</query>
 <description>All of tea.</description><subtopic number="1" type="inf">green tea</subtopic>

@@ -26,8 +26,14 @@ if TYPE_CHECKING:
     from berryeval._internal.files import PathLike
 
 
-_TOP: Final = re.compile(r"<top>(.*?)(</top>|(?=<top>)|\Z)", re.IGNORECASE | re.DOTALL)
-_TOPIC: Final = re.compile(r"<topic\b([^>]*)>(.*?)(</topic>|\Z)", re.IGNORECASE | re.DOTALL)
+_TOPIC: Final = re.compile(
+    r"<(top|topic)\b([^<>]*)>(.*?)(</\1\s*>|(?=<\1\b[^<>]*>)|\Z)", re.IGNORECASE | re.DOTALL
+)
+# Comments, the head of an XML file, and the tags around the topics.
+_COMMENT: Final = re.compile(
+    r"<!--.*?-->|<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>", re.IGNORECASE | re.DOTALL
+)
+_TAG: Final = re.compile(r"<[^<>]*>")
 _FIELD: Final = re.compile(
     r"<([a-z]\w*)[^<>]*>(.*?)(?=<[a-z]\w*[^<>]*>|\Z)", re.IGNORECASE | re.DOTALL
 )
@@ -39,7 +45,9 @@ _LABELS: Final = {
     "dom": "Domain:", "smry": "Summary:", "con": "Concept(s):", "fac": "Factor(s):",
     "def": "Definition(s):",
 }  # fmt: skip
-_LONG: Final = {"desc": "description", "narr": "narrative", "num": "number"}
+_LONG: Final = {
+    "desc": "description", "narr": "narrative", "num": "number", "identifier": "number",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -55,29 +63,52 @@ class Topic:
 
 
 def read_topics(text: str, source: str) -> Iterator[Topic]:
-    """Read the topics of a file in any of the three forms."""
-    for start, pattern in (("<top>", _TOP), (r"<topic\b", _TOPIC)):
-        if re.search(start, text, re.IGNORECASE):
-            return _read_elements(text, source, pattern)
+    """Read the topics of a file: elements if it begins with a tag, otherwise lines."""
+    if text.lstrip().startswith("<"):
+        return _read_elements(text, source)
     return _read_lines(text, source)
 
 
-def _read_elements(text: str, source: str, pattern: re.Pattern[str]) -> Iterator[Topic]:
-    line, counted = 1, 0
-    for match in pattern.finditer(text):
+def _read_elements(text: str, source: str) -> Iterator[Topic]:
+    text = _COMMENT.sub(lambda match: "\n" * match[0].count("\n"), text)
+    line, counted, ended = 1, 0, 0
+    for match in _TOPIC.finditer(text):
+        _reject_other_text(text, ended, match.start(), source)
         line += text.count("\n", counted, match.start())
-        counted = match.start()
-        body, end = match.groups()[-2:]
-        if not end:
+        counted, ended = match.start(), match.end()
+        if not match[4] and ended == len(text):
             raise DataError(f"{source}:{line}: topic without an end tag")
-        fields: dict[str, list[str]] = {}
-        for name, words in _read_fields(body):
-            fields.setdefault(name, []).append(words)
-        attribute = _NUMBER.search(match[1]) if pattern is _TOPIC else None
-        identity = attribute[1].strip() if attribute else " ".join(fields.pop("number", []))
-        if not identity:
-            raise DataError(f"{source}:{line}: topic without a number")
-        yield Topic(identity, fields, line)
+        yield _read_topic(match[2], match[3], f"{source}:{line}", line)
+    _reject_other_text(text, ended, len(text), source)
+    if not ended:
+        raise DataError(f"{source}:1: {_EXPECTED}; found {text.strip()[:60]!r}")
+
+
+def _read_topic(attributes: str, body: str, where: str, line: int) -> Topic:
+    fields: dict[str, list[str]] = {}
+    for name, words in _read_fields(body):
+        fields.setdefault(name, []).append(words)
+    attribute = _NUMBER.search(attributes)
+    numbers = [attribute[1].strip()] if attribute else fields.pop("number", [])
+    if not numbers or not numbers[0]:
+        raise DataError(f"{where}: topic without a number")
+    if len(numbers) > 1:
+        raise DataError(
+            f"{where}: topic with two numbers, {numbers[0]} and {numbers[1]}; end each topic with "
+            "its end tag"
+        )
+    return Topic(numbers[0], fields, line)
+
+
+def _reject_other_text(text: str, start: int, end: int, source: str) -> None:
+    """Reject words between the topics, which may be queries in another form."""
+    between = _TAG.sub(lambda match: "\n" * match[0].count("\n"), text[start:end])
+    if words := between.strip():
+        line = 1 + text.count("\n", 0, start) + between[: between.index(words)].count("\n")
+        raise DataError(
+            f"{source}:{line}: text outside of a topic: {words[:60]!r}; put it into a <top> or "
+            "<topic> element, or remove it"
+        )
 
 
 def _read_fields(body: str) -> Iterator[tuple[str, str]]:
@@ -88,16 +119,16 @@ def _read_fields(body: str) -> Iterator[tuple[str, str]]:
             yield _LONG.get(name, name), text
 
 
+_EXPECTED: Final = "expected <top> or <topic> elements, or lines with an id, a tab and a text"
+
+
 def _read_lines(text: str, source: str) -> Iterator[Topic]:
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue
         identity, tab, words = line.rstrip("\r").partition("\t")
         if not tab or not identity.strip():
-            raise DataError(
-                f"{source}:{number}: expected <top> or <topic> elements, or lines with an id, a "
-                f"tab and a text; found {line[:60]!r}"
-            )
+            raise DataError(f"{source}:{number}: {_EXPECTED}; found {line[:60]!r}")
         yield Topic(identity.strip(), {"title": [words.strip()]}, number)
 
 
