@@ -56,6 +56,22 @@ def test_quiet_leaves_out_warnings_and_hints(capsys: pytest.CaptureFixture[str])
     assert "error: " in capsys.readouterr().err
 
 
+def test_a_flag_ends_the_values_of_an_option(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Words after the flag are arguments, as they are after any other flag."""
+    qrels, ranked = tmp_path / "qrels.txt", tmp_path / "run.txt"
+    qrels.write_text("q1 0 d1 1\n", encoding="utf-8")
+    ranked.write_text("q1 Q0 d1 1 2.0 me\n", encoding="utf-8")
+    files = [str(qrels), str(ranked)]
+    for flag in ("--quiet", "-q", "--verbose"):
+        assert run(build_app(), ["score", "-m", "AP", "RR", flag, *files, "--csv"]) == 0
+        assert "\nAP,1.0" in capsys.readouterr().out
+    assert run(build_app(), ["score", files[0], "-m", "AP", "-q", files[1], "--json"]) == 0
+    assert run(build_app(), ["list", "--quiet", "metrics", "--json"]) == 0
+    assert run(build_app(), ["score", "-m", "AP", "--quiet", "--", *files]) == 0
+
+
 def test_verbose_shows_log_lines_once(capsys: pytest.CaptureFixture[str]) -> None:
     before = list(logging.getLogger("berryeval").handlers)
     app = App(name="berryeval")

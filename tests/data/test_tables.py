@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 
 from berryeval.data import table as tables
 from berryeval.data.qrels import Qrels
-from berryeval.data.run import Run
+from berryeval.data.run import RankingRule, Run
 from berryeval.data.table import Kind, QueryTable, StringColumn
-from berryeval.errors import DataError
+from berryeval.errors import ConfigurationError, DataError
+from berryeval.scoring.engine import evaluate
 from tests.data.rows import bits, ids, rows, same_tables, scores
 
 
@@ -141,3 +142,23 @@ def test_joined_tables_equal_the_whole_table(size: int) -> None:
     assert joined.to_dict() == rows
     assert list(joined.to_dict()) == list(rows)
     assert QueryTable.joined([]).to_dict() == {}
+
+
+@pytest.mark.parametrize("kind", [Qrels, Run])
+def test_the_constructor_takes_a_dict_and_refuses_the_rest(kind: Any) -> None:
+    """A value that could be built is also one that can be shown, counted and scored."""
+    built = kind({"q1": {"d1": 2, "d2": 1}})
+    assert built.to_dict() == {"q1": {"d1": 2.0, "d2": 1.0}}
+    assert "1 queries" in repr(built) or "1 query" in repr(built)
+    assert len(built) == 1
+    scores = evaluate(Qrels({"q1": {"d1": 1}}), Run({"q1": {"d1": 1}}), ["RR"])
+    assert scores.mean["RR"] == 1.0
+    for other in (None, [("q1", "d1", 1)], "qrels.txt", {"q1": ["d1"]}):
+        with pytest.raises(DataError, match=r"found|must map"):
+            kind(other)
+
+
+def test_a_depth_is_a_number() -> None:
+    for depth in (True, 0, -1, 2.0, "3"):
+        with pytest.raises(ConfigurationError, match="depth must be an integer from 1 up"):
+            RankingRule(depth=depth)  # type: ignore[arg-type]

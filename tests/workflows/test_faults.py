@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import tests.workflows.scripted  # noqa: F401 - registers the provider
+from berryeval.errors import RunFailedError
 from berryeval.workflows.evaluation import evaluate
 from berryeval.workflows.run_folder import RunFolder
 from tests.workflows.worlds import LATE, benchmark, plan_of, results_of
@@ -65,7 +66,6 @@ def test_every_fault_is_the_outcome_of_its_query(tmp_path: Path) -> None:
         assert found[query].error.startswith({**ERRORS, **TIMEOUTS}.get(kind, "")), kind
     bad = len(ERRORS) + len(TIMEOUTS)
     assert result.outcomes == {"ok": 39 - bad, "error": len(ERRORS), "timeout": 2, "empty": 1}
-    assert result.scores is not None
     assert not result.failure
     values = result.scores.per_query("RR")
     assert {query for query, value in values.items() if value == 0.0} == {
@@ -122,7 +122,9 @@ def test_an_index_that_cannot_be_built_fails_its_provider_only(
     done = evaluate(plan, RunFolder(tmp_path / "run"))
     by_name = {one.name: one for one in done.results[0].providers}
     assert by_name["bad"].failure.startswith(message)
-    assert by_name["bad"].scores is None
+    with pytest.raises(RunFailedError, match="bad failed and has no scores: "):
+        _ = by_name["bad"].scores
+    assert by_name["bad"].record.scores is None
     assert by_name["good"].outcomes == {"ok": 3}
     assert done.failures == [f"bad on fruit: {by_name['bad'].failure}"]
 

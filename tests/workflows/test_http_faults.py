@@ -129,7 +129,6 @@ def test_a_fault_of_the_server_is_the_outcome_of_its_query(
     assert found["q3"].error.startswith("RemoteDisconnected")
     assert asked[BUSY] == asked[BROKEN] == asked[BUSY_ONCE] == asked[BROKEN_ONCE] == 3
     assert result.outcomes == {"ok": 14, "error": 5, "timeout": 1}
-    assert result.scores is not None
     values = result.scores.per_query("RR")
     bad = {q for q, one in found.items() if one.outcome != "ok"}
     assert values == {f"q{n}": float(f"q{n}" not in bad) for n in range(20)}

@@ -97,7 +97,6 @@ def test_an_outage_costs_only_its_own_queries(
         (result,) = evaluate(plan, RunFolder(tmp_path / "run"), retry_errors=True).results
     (one,) = result.providers
     assert one.outcomes == {"ok": 120}, one.warnings
-    assert one.scores is not None
     assert one.scores.mean["RR"] == 1.0
     journal = next((tmp_path / "run").rglob("results.jsonl"))
     if attempts > 1:
@@ -113,7 +112,7 @@ def test_a_missing_server_fails_its_provider_only(
     with caplog.at_level(logging.DEBUG):
         done = evaluate(plan, RunFolder(tmp_path / "run"))
     first, second = done.results[0].providers
-    assert first.scores is None
+    assert first.record.scores is None
     assert first.failure.startswith("PostgreSQL at 127.0.0.1:1: connection ")
     assert first.failure.endswith("(tried 3 times)")
     assert second.outcomes == {"ok": 3}

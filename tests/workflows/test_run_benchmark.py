@@ -64,7 +64,7 @@ def _found_first(text: str, k: int) -> list[str]:
 
 def test_a_result_has_a_one_line_repr() -> None:
     result = be.run_benchmark(DRINKS, ["bm25", "bm25:fixed-5"], ["RR", "P@5"], limit=3)
-    means = [one.scores.mean for one in result.providers if one.scores is not None]
+    means = [one.scores.mean for one in result.providers]
     rr, shorter = (f"{mean['RR']:.4f}" for mean in means)
     assert repr(result) == (
         f"BenchmarkResult('drinks', 3 queries, 'bm25' RR={rr}, 'bm25:fixed-5' RR={shorter})"

@@ -27,7 +27,7 @@ def test_a_file_of_other_queries_fails(tmp_path: Path) -> None:
     hybrid = {"type": "hybrid", "name": "h", "options": {"providers": ["bm25", child]}}
     found = results_of(plan_of(source, other, hybrid), tmp_path / "run")
     for one in found.values():
-        assert one.scores is None
+        assert one.record.scores is None
         assert one.failure == (
             f"{tmp_path / 'other.trec'}: has no ranking for any of 5 queries; the file has "
             "'101', '102', '103', the benchmark has 'q0', 'q1', 'q2'"

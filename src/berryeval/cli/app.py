@@ -285,10 +285,31 @@ def take_verbosity(command: str, tokens: Sequence[str]) -> tuple[list[str], Verb
     if not inside:
         return rest, asked
     own = _OWN.get(command, ())
-    kept = [token for token in inside if token not in _FLAGS or _FLAGS[token] in own]
+    kept, arguments = _drop_flags(inside, own)
     here = {_FLAGS.get(token) for token in kept}
     moved = [flag for flag in own if flag in given and flag not in here]
-    return [*kept, *moved, *rest[end:]], asked
+    after = [*arguments, *rest[end + 1 :]]
+    return [*kept, *moved, *(["--", *after] if after or rest[end:] else [])], asked
+
+
+def _drop_flags(tokens: Sequence[str], own: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the tokens without the flags that are not the command's own, and its arguments.
+
+    Words after such a flag are arguments of the command. Without the flag between them, an option
+    with several values would take them, as in `score -m AP --quiet QRELS RUN`.
+    """
+    kept: list[str] = []
+    arguments: list[str] = []
+    is_after = False
+    for token in tokens:
+        if token in _FLAGS and _FLAGS[token] not in own:
+            is_after = any(one.startswith("-") for one in kept)
+        elif is_after and not token.startswith("-", 0, -1):  # - is stdin, an argument
+            arguments.append(token)
+        else:
+            is_after = False
+            kept.append(token)
+    return kept, arguments
 
 
 @contextmanager

@@ -132,6 +132,19 @@ class TableValue:
     table: QueryTable
     kind: ClassVar[Kind]
 
+    def __post_init__(self) -> None:
+        """Accept `{query: {document: number}}` as well; reject anything else."""
+        if isinstance(self.table, Mapping):
+            found = QueryTable.from_dict(self.table, kind=self.kind)
+            object.__setattr__(self, "table", found)
+        elif not isinstance(self.table, QueryTable):
+            name = type(self).__name__
+            raise DataError(
+                f"{name}(...) takes {{query: {{document: {VALUE_OF[self.kind]}}}}}, found "
+                f"{type(self.table).__name__} {self.table!r:.80}; {name}.load(...) reads files, "
+                "frames and arrays"
+            )
+
     @classmethod
     def load(
         cls, source: Any, *, lenient: bool = False, split: str | None = None, **columns: str

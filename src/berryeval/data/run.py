@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Final, Literal, TypeAlias, get_args
 
 import numpy as np
 
+from berryeval._internal.validate import is_whole
 from berryeval.data.load import TableValue
 from berryeval.errors import ConfigurationError
 
@@ -39,7 +40,7 @@ class RankingRule:
             raise ConfigurationError(
                 f"ties must be one of {', '.join(get_args(Ties))}; found {self.ties!r}"
             )
-        if self.depth is not None and (not isinstance(self.depth, int) or self.depth < 1):
+        if self.depth is not None and (not is_whole(self.depth) or self.depth < 1):
             raise ConfigurationError(
                 f"depth must be an integer from 1 up, or None; found {self.depth!r}"
             )

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from berryeval.data import Chunk
 
 
+_PROSE: Final = 6  # words that no id has
+
+
 class WrongBatchError(ProviderError):
     """An answer to several queries that is not one list of hits per query."""
 
@@ -40,6 +43,17 @@ class KnownChunks:
         self._chunks = {chunk.id: chunk for chunk in chunks}
         self._documents = {chunk.doc_id for chunk in chunks}
 
+    def complete_all(self, hits: Iterable[Hit]) -> Iterator[Hit]:
+        """Complete the hits of an answer; reject texts in the place of ids."""
+        for place, hit in enumerate(hits, start=1):
+            whole = self.complete(hit)
+            if whole is hit and hit == Hit(hit.id, hit.score, hit.rank) and _is_prose(hit.id):
+                raise ProviderError(
+                    f"hit {place} ({hit.id!r:.60}) looks like a text, and the benchmark has no "
+                    "such id; return ids, or Hit(id, text=...) if your search knows both"
+                )
+            yield whole
+
     def complete(self, hit: Hit) -> Hit:
         """Fill the empty fields of a hit from the chunk with the same id.
 
@@ -61,6 +75,10 @@ class KnownChunks:
         )
 
 
+def _is_prose(name: str) -> bool:
+    return "\n" in name or len(name.split()) >= _PROSE
+
+
 def check_batch(answers: Any, count: int) -> list[Any]:
     """Return the answers to a batch as a list; reject any number other than `count`."""
     # A generator may never end: one answer too many is enough to reject it.
@@ -77,18 +95,61 @@ def as_hits(answer: Any) -> list[Hit]:
     """Convert a provider's answer to hits: hits, ids, (id, score) pairs, or dicts with an id.
 
     A dict may also be `{id: score}`, ordered by its scores. An object may hold any of these in its
-    attribute `hits`.
+    attribute `hits`. Answers of other libraries are rejected with how to adapt them: the names of
+    their fields would look like ids.
     """
     answer = getattr(answer, "hits", answer)
     if isinstance(answer, Mapping):
+        if not all(_is_score(value) for value in answer.values()):
+            raise ProviderError(_explain_answer(answer, list(answer)))
         hits = as_hits(answer.items())
         return sorted(hits, key=lambda hit: (hit.score, hit.id), reverse=True)  # ranking order
     if isinstance(answer, str | bytes) or not isinstance(answer, Iterable):
+        if fields := [name for name in _FIELDS if hasattr(answer, name)]:
+            raise ProviderError(_explain_answer(answer, fields))
         raise ProviderError(
             f"expected a list of hits, found {type(answer).__name__} {answer!r:.80}"
         )
+    if hasattr(answer, "columns") or (hasattr(answer, "keys") and not hasattr(answer, "tolist")):
+        raise ProviderError(_explain_answer(answer, [name for name in answer if name]))
     read = [(_read_hit(item, place), _has_score(item)) for place, item in enumerate(answer, 1)]
     return check_all_scored(read)
+
+
+_ADVICE: Final = "return a list of ids, (id, score) pairs or Hits, best first"
+# Fields of the answers of other libraries that hold what was found.
+_FIELDS: Final = (
+    "passages", "documents", "source_documents", "source_nodes", "context", "contexts", "results",
+    "matches", "hits", "nodes", "chunks",
+)  # fmt: skip
+
+
+def _is_score(value: Any) -> bool:
+    return isinstance(value, numbers.Real) and not isinstance(value, bool)
+
+
+def _explain_answer(answer: Any, names: Sequence[Any]) -> str:
+    """Explain why an answer with these fields is not a list of hits, and what to return."""
+    kind = type(answer).__name__
+    shown = ", ".join(f"{name!r:.40}" for name in names[:5])
+    if isinstance(answer, Mapping) and "id" in answer:
+        return f"expected a list of hits, found one hit ({kind} with {shown}); return a list of it"
+    inner = next((name for name in _FIELDS if name in names), "")
+    where = f"answer[{inner!r}]" if isinstance(answer, Mapping) else f"answer.{inner}"
+    advice = f"{_ADVICE}, such as the ids of the items in {where}" if inner else _ADVICE
+    wanted = "a list of hits or {id: score}"
+    return f"expected {wanted}, found {kind} with the fields {shown}; {advice}"
+
+
+def _explain_hit(item: Any) -> str:
+    """Return how to adapt the hit of another library; empty if unknown."""
+    if hasattr(item, "node"):
+        return "; return [(hit.node.node_id, hit.score) for hit in ...], or use type: llamaindex"
+    if hasattr(item, "page_content"):
+        return (
+            '; return its id, such as [hit.metadata["id"] for hit in ...], or use type: langchain'
+        )
+    return f"; {_ADVICE}"
 
 
 def _has_score(item: Any) -> bool | None:
@@ -121,11 +182,18 @@ def read_id(value: Any) -> str | None:
     return str(int(value)) if is_whole(value) else None
 
 
+def _read_object(item: Mapping[str, Any]) -> Hit:
+    if "id" not in item:
+        fields = ", ".join(f"{name!r:.40}" for name in item) or "nothing"
+        raise DataError(f"has no 'id', only {fields}")
+    name = read_id(item["id"])
+    return Hit.from_json(item if name is None else {**item, "id": name})
+
+
 def _read_hit(item: Any, place: int) -> Hit:
     try:
         if isinstance(item, Mapping):
-            name = read_id(item.get("id"))
-            item = Hit.from_json(item if name is None else {**item, "id": name})
+            item = _read_object(item)
         elif isinstance(item, str | numbers.Integral):
             item = Hit(read_id(item) or "")
         elif isinstance(item, tuple | list):
@@ -138,6 +206,7 @@ def _read_hit(item: Any, place: int) -> Hit:
     if not isinstance(item, Hit) or not isinstance(item.id, str) or not item.id:
         raise ProviderError(
             f"hit {place}: expected a hit with an id, found {type(item).__name__} {item!r:.80}"
+            f"{'' if isinstance(item, Hit) else _explain_hit(item)}"
         )
     if not isinstance(item.score, int | float) and isinstance(item.score, numbers.Real):
         item = replace(item, score=float(item.score))  # NumPy numbers

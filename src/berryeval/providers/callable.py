@@ -3,8 +3,9 @@
 The function returns ids, `(id, score)` pairs, `{id: score}`, dicts with `id` and other fields of a
 hit, or `Hit`s, best first; an id may be an integer. If there are scores, they decide the order, the
 highest first (so return similarities, not distances), and a warning reports an answer in another
-order. An id of a benchmark chunk is completed with its text and position. `async` functions run in
-one event loop of their own.
+order. An id of a benchmark chunk is completed with its text and position. An answer of another
+library, such as a prediction or a dict of documents, is an error of its query: return the ids of
+what it found. `async` functions run in one event loop of their own.
 
 An object is searched with its method `search`, or `search_many` if the run uses batches. Its method
 `index`, if any, is called with the chunks first. An object that is a context manager, plain or
@@ -193,7 +194,7 @@ class Function(Provider):
         return [self._complete(answer) for answer in answers]
 
     def _complete(self, answer: Any) -> Answer:
-        return Answer(map(self._known.complete, as_hits(answer)), getattr(answer, "cost", None))
+        return Answer(self._known.complete_all(as_hits(answer)), getattr(answer, "cost", None))
 
     def close(self) -> None:
         """Close the object as if no error had occurred."""

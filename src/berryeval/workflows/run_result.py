@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from berryeval.errors import ConfigurationError
+from berryeval.errors import ConfigurationError, RunFailedError
 from berryeval.metrics import direction_of
 
 if TYPE_CHECKING:
@@ -38,8 +38,10 @@ class ProviderResult:
         return self.record.name
 
     @property
-    def scores(self) -> Scores | None:
-        """Scores of every query; None if the provider failed."""
+    def scores(self) -> Scores:
+        """Scores of every query; a `RunFailedError` if the provider failed (see `failure`)."""
+        if self.record.scores is None:
+            raise RunFailedError(f"{self.name} failed and has no scores: {self.failure}")
         return self.record.scores
 
     @property
@@ -64,11 +66,11 @@ class ProviderResult:
 
     @property
     def failure(self) -> str:
-        """Why the provider has no scores."""
+        """Why the provider has no scores; empty if it has."""
         return self.record.failure
 
     def __repr__(self) -> str:
-        means = self.scores.mean if self.scores is not None else {}
+        means = self.record.scores.mean if self.record.scores is not None else {}
         shown = [f"{metric}={value:.4f}" for metric, value in means.items()] or ["no scores"]
         return f"ProviderResult({', '.join([repr(self.name), *shown])})"
 
