@@ -50,7 +50,9 @@ class Handler(BaseHTTPRequestHandler):
             self.server.client.upsert(name, points)
             self.reply({"operation_id": 0, "status": "completed"})
         else:
-            shape = models.VectorParams(**body["vectors"])
+            # As a server, a search changes no vectors; those of the provider have length 1.
+            assert body["vectors"]["distance"] == "Cosine"
+            shape = models.VectorParams(**{**body["vectors"], "distance": models.Distance.DOT})
             self.reply(self.server.client.create_collection(name, vectors_config=shape))
 
     def do_POST(self) -> None:

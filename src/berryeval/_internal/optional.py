@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 from importlib import import_module
 from typing import Any
 
@@ -15,6 +16,8 @@ def import_optional(module: str, feature: str, *, extra: str = "") -> Any:
     Some packages configure the root logger when they are imported; its handlers and level are
     restored.
     """
+    if sys.modules.get(module):  # searches do this, several at once
+        return import_module(module)
     root = logging.getLogger()
     handlers, level = list(root.handlers), root.level
     try:

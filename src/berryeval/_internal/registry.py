@@ -83,8 +83,8 @@ class Registry(Generic[T]):
     def _search_entry_points(self) -> None:
         if self._searched:
             return
-        self._searched = True
         from importlib.metadata import entry_points
 
         for point in entry_points(group=f"berryeval.{self.kind}s"):
             self._homes.setdefault(point.name, point.value)
+        self._searched = True  # last, so that no thread misses any

@@ -13,6 +13,7 @@ best chunks of the first search, weighted equally with the original terms. Abdul
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -129,7 +130,7 @@ class Bm25(Provider):
         words = _WORD.findall(text.lower())
         if self.stopwords:
             words = [word for word in words if word not in STOPWORDS]
-        return [self._stem(word) for word in words]
+        return list(map(self._stem, words))
 
     @cached_property
     def _stem(self) -> Callable[[str], str]:
@@ -141,12 +142,19 @@ class Bm25(Provider):
             raise ConfigurationError(
                 f"no stemmer for {self.stemmer!r}; there are {', '.join(sorted(languages))}"
             )
-        stemmer = snowball.stemmer(self.stemmer)
-        stems: dict[str, str] = {}
+        return _Stems(snowball.stemmer(self.stemmer)).__getitem__
 
-        def stem(word: str) -> str:
-            if word not in stems:
-                stems[word] = stemmer.stemWord(word)
-            return stems[word]
 
+class _Stems(dict[str, str]):
+    """The stems of words, made on first use; safe to use from several threads."""
+
+    def __init__(self, stemmer: Any) -> None:
+        super().__init__()
+        self._stemmer = stemmer
+        self._lock = threading.Lock()  # a stemmer keeps the word it is working on
+
+    def __missing__(self, word: str) -> str:
+        with self._lock:
+            stem: str = self._stemmer.stemWord(word)
+        self[word] = stem
         return stem

@@ -58,7 +58,7 @@ class Qdrant(EmbeddingProvider):
     modules: ClassVar[Sequence[str]] = ("qdrant_client", "wordllama")
     in_process: ClassVar[bool] = True  # without a `url`
     _collection: str = field(default="", init=False, repr=False)
-    # A search in local mode modifies the vectors, so it is not thread-safe.
+    # The local mode of the client is not made for several threads.
     _one_at_a_time: Any = field(default_factory=threading.Lock, init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -75,7 +75,10 @@ class Qdrant(EmbeddingProvider):
         if not len(places):
             return
         models = self._import().models
-        shape = models.VectorParams(size=vectors.shape[1], distance=models.Distance.COSINE)
+        # With COSINE, every search in local mode rescales the stored vectors, so that scores would
+        # depend on the searches before; ours have length 1.
+        distance = models.Distance.COSINE if self.url else models.Distance.DOT
+        shape = models.VectorParams(size=vectors.shape[1], distance=distance)
         with self._convert_errors(), warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Local mode is not recommended")  # documented
             name = f"berryeval-{secrets.token_hex(6)}"
