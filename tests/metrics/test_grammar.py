@@ -22,15 +22,17 @@ SPELLINGS = {
     "RR@10": "mrr@10 mrr_at_10 recip_rank_10",
     "AP": "map MAP average_precision",
     "AP@100": "map_cut_100 map_cut.100 map@100 map_at_100",
-    "Success@5": "hit_rate@5 success_5 success.5 success_at_5",
-    "P@5": "P_5 P.5 precision@5 precision_at_5 precision_5 Precision@5",
+    "Success@5": "hit_rate@5 success_5 success.5 success_at_5 hit-rate-at-5",
+    "P@5": "P_5 P.5 precision@5 precision_at_5 precision_5 Precision@5 precision-at-5",
     "P(rel=2)@5": "precision@5-l2 P_5-l2 P(rel=2.0)@5",
-    "R@10": "recall@10 recall_10 recall.10 recall_at_10",
+    "R@10": "recall@10 recall_10 recall.10 recall_at_10 recall-at-10",
     "RelP@10": "relative_P_10 relative_P.10 R_cap@10",
-    "SetP": "set_P",
+    "SetP": "set_P precision",
+    "SetP(rel=2)": "precision-l2 precision(rel=2)",
+    "Success": "hit_rate",
     "SetRelP": "set_relative_P",
     "SetR": "set_recall",
-    "SetF": "set_F set_F_1.0 SetF(beta=1)",
+    "SetF": "set_F set_F_1.0 SetF(beta=1) f1",
     "SetAP": "set_map",
     "F1@3": "f1@3 f1_3 f1_score@3",
     "Rprec": "r-precision RPrec r_precision",
@@ -44,6 +46,7 @@ SPELLINGS = {
     "infAP": "infap",
     "nDCGrel": "ndcg_rel",
     "RnDCG": "Rndcg",
+    "RnDCG(rel=2)": "Rndcg-l2 Rndcg(rel=2)",
     "NumQ": "num_q",
     "NumRet": "num_ret",
     "NumRel": "num_rel",
@@ -136,9 +139,10 @@ def test_every_alias_means_its_metric(name: str) -> None:
              if p.required}  # fmt: skip
     written = f"({','.join(f'{key}={value}' for key, value in given.items())})" if given else ""
     for alias, implied in definition.aliases.items():
-        expected = definition(**{**implied, **given})
-        assert parse_metric(alias + written) == expected
-        assert parse_metric(alias.upper() + written) == expected
+        cut = alias in {"ndcg_cut", "map_cut"}
+        expected = definition(**({"cutoff": 5} if cut else {**implied, **given}))
+        assert parse_metric(alias + ("_5" if cut else written)) == expected
+        assert parse_metric(alias.upper() + ("_5" if cut else written)) == expected
 
 
 def test_no_name_means_two_metrics() -> None:
@@ -156,7 +160,16 @@ MISTAKES = {
     "xyzzy": "unknown metric 'xyzzy'; run `berryeval list metrics` to list all metrics",
     "": "'' is not a metric; metrics look like nDCG@10",
     "P@5@6": "'P@5@6' is not a metric",
-    "P": "P needs a cutoff, as in P@10",
+    "P": "P needs a cutoff, as in P@10; SetP covers the whole ranking, and the profile trec_eval "
+    "reads 'P' as its nine cutoffs",
+    "recall": "R needs a cutoff, as in R@10; SetR covers the whole ranking, and the profile "
+    "trec_eval reads 'recall' as its nine cutoffs",
+    "ndcg_cut": "'ndcg_cut' needs a cutoff, as in nDCG@10; nDCG covers the whole ranking, and",
+    "map_cut-l2": "'map_cut-l2' needs a cutoff, as in AP@10; AP covers the whole ranking, and the",
+    "recall@": "'recall@' has no number after the @; write one, as in recall@10",
+    "IPrec@": "'IPrec@' has no number after the @; write one, as in IPrec@0.1",
+    "recall-at-": "'recall-at-' has no number after the -at-; write one, as in recall-at-10",
+    "ndcg_at_": "'ndcg_at_' has no number after the _at_; write one, as in ndcg_at_10",
     "IPrec": "IPrec needs the parameter 'recall', as in IPrec@",
     "RprecMult": r"RprecMult needs the parameter 'mult', as in RprecMult\(mult=...\)",
     "P@0": "cutoff of P must be an integer from 1 to 10000000, found 0",

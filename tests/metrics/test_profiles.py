@@ -11,11 +11,12 @@ import pytrec_eval
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from berryeval import evaluate
+from berryeval import audit, bounds, evaluate
 from berryeval.data.run import RankingRule
 from berryeval.errors import ConfigurationError
 from berryeval.metrics.catalogue import definitions
 from berryeval.metrics.profiles import PROFILES, Conventions
+from berryeval.workflows import score_files
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -75,6 +76,55 @@ def test_order_of_ties_in_each_profile(
         for document in "abc"
     }
     assert found == {document: float(document == first) for document in "abc"}
+
+
+CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
+
+
+@pytest.mark.parametrize("profile", ["trec_eval", "trec_eval-9"])
+def test_bare_names_mean_the_cutoffs_of_trec_eval(profile: str) -> None:
+    names = {"ndcg_cut": "nDCG", "map_cut": "AP", "P": "P", "recall": "R", "relative_P": "RelP"}
+    for name, canonical in names.items():
+        scores = evaluate(QRELS, TIED, [name], profile=profile)
+        assert scores.metrics == tuple(f"{canonical}@{cutoff}" for cutoff in CUTOFFS)
+    some = {
+        "success": "Success@1 Success@5 Success@10",
+        "unj": "Unjudged@5 Unjudged@10 Unjudged@20",
+    }
+    for name, canonical in some.items():
+        assert evaluate(QRELS, TIED, [name], profile=profile).metrics == tuple(canonical.split())
+    assert (
+        len(evaluate(QRELS, TIED, ["iprec_at_recall", "Rprec_mult"], profile=profile).metrics) == 21
+    )
+
+
+def test_bare_names_have_a_level_too() -> None:
+    scores = evaluate(QRELS, TIED, ["P-l2"], profile="trec_eval")
+    assert scores.metrics[0] == "P(rel=2)@5"
+    assert evaluate(QRELS, TIED, ["recall-l2"], profile="ranx").metrics == ("SetR(rel=2)",)
+
+
+def test_bare_names_work_on_files_and_in_audits(tmp_path: Path) -> None:
+    run = as_file(TIED, tmp_path)
+    qrels = tmp_path / "qrels"
+    qrels.write_text("q1 0 b 1\n")
+    found = score_files(str(qrels), str(run), ["ndcg_cut,rbp"], profile="trec_eval", audit=True)
+    assert len(found.scores.metrics) == 10
+    assert found.audit is not None
+    assert len(found.audit.tie_ranges) == 10
+    assert len(audit(QRELS, TIED, ["P"], profile="trec_eval").tie_ranges) == 9
+    assert bounds(QRELS, TIED, "rbp", profile="trec_eval").metric == TREC_RBP
+
+
+TREC_RBP = "RBP(p=0.9,rel=0,gain='minmax')"
+
+
+def test_rbp_is_the_one_of_the_profile() -> None:
+    assert evaluate(QRELS, TIED, ["rbp"]).metrics == ("RBP",)
+    scores = evaluate(QRELS, TIED, ["rbp"], profile="trec_eval")
+    assert scores.metrics == (TREC_RBP,)
+    assert scores.mean["rbp"] == pytest.approx(0.1 * 0.9)
+    assert evaluate(QRELS, TIED, ["RBP"], profile="trec_eval").metrics == ("RBP",)
 
 
 def test_every_profile_has_a_vector() -> None:

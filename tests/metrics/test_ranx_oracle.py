@@ -30,6 +30,7 @@ pytestmark = [
 ]
 METRICS = (
     "hits", "hits@3", "hit_rate@3", "precision@3", "recall@3", "f1@3", "r-precision",
+    "hit_rate", "precision", "recall", "f1",
     "mrr", "mrr@3", "map", "map@3", "dcg", "dcg@3", "dcg_burges", "dcg_burges@3",
     "ndcg", "ndcg@3", "ndcg_burges", "ndcg_burges@3", "rbp.95", "rbp.5",
 )  # fmt: skip

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     ("name", "expected"),
     [
         ("AP", "map"), ("AP@10", "map_cut_10"), ("nDCG", "ndcg"), ("nDCG@5", "ndcg_cut_5"),
-        ("P@5", "P_5"), ("hit_rate@1", "success_1"), ("P(rel=2)@5", "P(rel=2)@5"),
+        ("P@5", "P_5"), ("hit_rate@1", "success_1"), ("hit_rate", "Success"),
+        ("P(rel=2)@5", "P(rel=2)@5"),
         ("ndcg_burges@5", "nDCG(dcg='exp-log2')@5"),
     ],
 )  # fmt: skip

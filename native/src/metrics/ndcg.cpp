@@ -90,7 +90,7 @@ double ndcg_at_relevant(const JudgedRanking& judged, const Params& params) {
 }
 
 double ndcg_at_changes(const JudgedRanking& judged, const Params& params) {
-  const GainRule rule(params);
+  const GainRule rule(params, Dcg::log2, params.rel);
   const std::vector<double> best = best_gains(judged, rule, kNoCutoff);
   if (best.empty()) return 0.0;
   IdealSum ideal(best);

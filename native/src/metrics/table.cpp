@@ -17,7 +17,7 @@ struct Entry {
 // is, all but judged_only and those that are optional in Python.
 constexpr auto kTable = std::to_array<Entry>({
     {"P", formulas::precision, "cutoff rel"},
-    {"Success", formulas::success, "cutoff rel"},
+    {"Success", formulas::success, "rel"},
     {"R", formulas::recall, "cutoff rel"},
     {"RelP", formulas::relative_precision, "cutoff rel"},
     {"F1", formulas::f1, "cutoff rel"},
@@ -53,7 +53,7 @@ constexpr auto kTable = std::to_array<Entry>({
     {"DCG", formulas::discounted_gain, "dcg rel"},
     {"IDCG", formulas::ideal_gain, "dcg rel"},
     {"nDCGrel", formulas::ndcg_at_relevant, ""},
-    {"RnDCG", formulas::ndcg_at_changes, ""},
+    {"RnDCG", formulas::ndcg_at_changes, "rel"},
     {"binG", formulas::binary_g, "rel"},
     {"G", formulas::g, ""},
     {"RBP", formulas::rank_biased_precision, "p rel gain normalize"},

@@ -3,8 +3,8 @@
     canonical, ir_measures   nDCG@10   P(rel=2)@5   nDCG(dcg='exp-log2')@10   IPrec@0.1
     trec_eval                ndcg_cut_10   ndcg_cut.10   P_5   P.5,10   iprec_at_recall_0.10   map
                              ndcg.1=3,2=9   set_F_0.5   utility_1,-1,0,0   rbp_p=0.8
-    ranx                     ndcg@10   precision@5-l2   hit_rate@5   rbp.95
-    configuration            ndcg_at_10   precision_at_5   recall@10
+    ranx                     ndcg@10   precision@5-l2   hit_rate@5   rbp.95   precision   f1
+    configuration            ndcg_at_10   precision_at_5   recall@10   recall-at-10
 
 Printing a metric and parsing it back is the identity.
 """
@@ -24,8 +24,13 @@ from berryeval.metrics.catalogue import definitions, names
 _CANONICAL = re.compile(
     r"\s*(?P<name>[^@()\s]+?)\s*(?:\((?P<params>.*)\))?\s*(?:@(?P<at>[^@]*?))?(?:-l(?P<level>[0-9.]+))?\s*"
 )
-_SEPARATOR = re.compile(r"_at_|_|\.")
-_TAIL = re.compile(r"(?:_at_|_|\.)(?:[-+.]?[0-9]|[A-Za-z]\w*=).*")
+_SEPARATOR = re.compile(r"_at_|-at-|_|\.")
+_TAIL = re.compile(r"(?:_at_|-at-|_|\.)(?:[-+.]?[0-9]|[A-Za-z]\w*=).*")
+_NO_NUMBER = re.compile(r"(.*?)\s*(@|_at_|-at-)\s*")
+# Names that ranx, and only ranx, also uses without a cutoff, for the whole ranking.
+_WHOLE = {"precision": "SetP", "f1": "SetF", "hit_rate": "Success"}
+# Names that trec_eval uses without a cutoff, and our metrics of the whole ranking.
+_NINE_CUTOFFS = {"p": "SetP", "recall": "SetR", "ndcg_cut": "nDCG", "map_cut": "AP"}
 
 
 def parse_metric(text: str | Metric) -> Metric:
@@ -57,9 +62,14 @@ def _parse(text: str) -> list[Metric]:
     match = _CANONICAL.fullmatch(text)
     if match is None:
         raise MetricError(f"{text!r} is not a metric; metrics look like nDCG@10 or P(rel=2)@5")
+    _require_number(text)
     name, tail = _split_known_name(text, match["name"])
-    definition, implied = names()[name.lower()]
+    definition, implied = names()[name]
     given: list[Mapping[str, Any]] = [_parameters(text, match["params"])]
+    if match["at"] is None and not tail and "cutoff" not in given[0]:
+        if name in _WHOLE:
+            definition, implied = names()[_WHOLE[name].lower()]
+        _reject_bare(text, name, definition)
     if match["level"] is not None:
         given.append({"rel": _number(text, match["level"], "float")})
     choices: Sequence[Mapping[str, Any]] = [{}]
@@ -71,15 +81,37 @@ def _parse(text: str) -> list[Metric]:
     return [definition(**{**implied, **_merged(text, [*given, choice])}) for choice in choices]
 
 
+def _require_number(text: str) -> None:
+    match = _NO_NUMBER.fullmatch(text)
+    if match and match[1]:
+        example = "0.1" if match[1].lower() in {"iprec", "iprec_at_recall"} else "10"
+        raise MetricError(
+            f"{text!r} has no number after the {match[2]}; write one, as in "
+            f"{match[1]}{match[2]}{example}"
+        )
+
+
+def _reject_bare(text: str, name: str, definition: Definition) -> None:
+    if whole := _NINE_CUTOFFS.get(name):
+        named = definition.name if whole.startswith("Set") else repr(text)
+        raise MetricError(
+            f"{named} needs a cutoff, as in {definition.name}@10; {whole} covers the whole "
+            f"ranking, and the profile trec_eval reads {text!r} as its nine cutoffs"
+        )
+
+
 def _split_known_name(text: str, name: str) -> tuple[str, str]:
     """Split off the known name at the start: `ndcg_cut_10` is `ndcg_cut` and `_10`."""
     known = names()
-    if name.lower() in known:
-        return name, ""
+    cuts = [(name, "")]
     for separator in reversed(list(_SEPARATOR.finditer(name))):
         start, tail = name[: separator.start()], name[separator.start() :]
-        if start.lower() in known and _TAIL.fullmatch(tail):
-            return start, tail
+        if _TAIL.fullmatch(tail):
+            cuts.append((start, tail))
+    for start, tail in cuts:
+        for spelling in (start.lower(), start.lower().replace("-", "_")):
+            if spelling in known:
+                return spelling, tail
     spellings = (one for each in definitions().values() for one in (*each.aliases, each.name))
     near = nearest(name, spellings)
     hint = f"did you mean {' or '.join(near)}? " if near else ""
@@ -90,7 +122,7 @@ def _split_known_name(text: str, name: str) -> tuple[str, str]:
 
 def _parse_tail(text: str, definition: Definition, tail: str) -> Sequence[Mapping[str, Any]]:
     """Parse the text behind a name into the parameters of each metric it names."""
-    if tail.startswith("_at_") or (definition.suffix is None and "=" not in tail):
+    if tail.startswith(("_at_", "-at-")) or (definition.suffix is None and "=" not in tail):
         numbers = _SEPARATOR.sub("", tail, count=1).split(",")
         return [_at(text, definition, number) for number in numbers]
     try:
@@ -218,8 +250,8 @@ _NAME = re.compile(r"[A-Za-z0-9_]+")
 def trec_name(metric: Metric) -> str:
     """Return trec_eval's name, such as ndcg_cut_10, or the canonical name if trec_eval has none.
 
-    A metric with an optional cutoff has two names there ("map, map_cut"); the second takes the
-    cutoff.
+    A metric with an optional cutoff has two names there ("map, map_cut"), of which the second takes
+    the cutoff, or one without a cutoff; only `success` always has one.
     """
     names = [name.strip() for name in metric.definition.peers.get("trec_eval", "").split(",")]
     at: int | float | None = None
@@ -230,7 +262,7 @@ def trec_name(metric: Metric) -> str:
             at, optional = value, not parameter.required
         elif value != parameter.default:
             return str(metric)
-    if optional and at is not None and len(names) == 1:
+    if optional and len(names) == 1 and (at is None) == (names == ["success"]):
         return str(metric)
     name = names[0] if at is None else names[-1]
     if not _NAME.fullmatch(name):

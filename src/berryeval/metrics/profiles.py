@@ -5,9 +5,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from berryeval._internal.validate import suggest
 from berryeval.data import DEFAULT_RULE, RankingRule
@@ -25,6 +26,7 @@ class Conventions:
         every_judged_query: Whether a judged query missing from the run counts, as an empty ranking.
         defaults: Defaults of parameters, by metric name; a parameter that was given keeps its
             value.
+        spellings: Metrics that a name means if it stands alone, or with a level (`P-l2`).
         text: Summary in one line.
     """
 
@@ -32,6 +34,13 @@ class Conventions:
     every_judged_query: bool = True
     defaults: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     text: str = ""
+    spellings: Mapping[str, str] = field(default_factory=dict)
+
+    def respell(self, text: str | Metric) -> str | Metric:
+        """Replace a name that means several metrics, or other parameters, in these conventions."""
+        match = _BARE.fullmatch(text) if isinstance(text, str) else None
+        meant = self.spellings.get(match[1]) if match else None
+        return text if match is None or meant is None else meant + (match[2] or "")
 
     def apply_to(self, metric: Metric) -> Metric:
         """Return the metric with the defaults of these conventions."""
@@ -67,6 +76,19 @@ class RequestedMetrics:
     specs: list[NativeSpec | None]
 
 
+_BARE: Final = re.compile(r"\s*(\S+?)(-l[0-9.]+)?\s*")
+_CUTOFFS: Final = "5,10,15,20,30,100,200,500,1000"
+_TENTHS: Final = ",".join(str(number / 10) for number in range(11))
+_MULTIPLES: Final = ",".join(str(number / 5) for number in range(1, 11))
+# The names of trec_eval that mean several metrics, or other parameters than ours.
+_TREC_SPELLINGS: Final = {
+    **{name: f"{name}.{_CUTOFFS}" for name in ("P", "recall", "ndcg_cut", "map_cut", "relative_P")},
+    "success": "success.1,5,10",
+    "unj": "unj.5,10,20",
+    "iprec_at_recall": f"iprec_at_recall.{_TENTHS}",
+    "Rprec_mult": f"Rprec_mult.{_MULTIPLES}",
+    "rbp": "rbp_p=0.9",
+}
 _TREC_9 = RankingRule(single_precision=True)
 _TREC_9_DEFAULTS = {"IPrec": {"rounding": "ceil0.9"}, "AvgIPrec": {"rounding": "ceil0.9"}}
 
@@ -77,12 +99,14 @@ PROFILES: dict[str, Conventions] = {
     "trec_eval": Conventions(
         every_judged_query=False,
         text="trec_eval 10: only queries in both files count; ties: higher document id first",
+        spellings=_TREC_SPELLINGS,
     ),
     "trec_eval-9": Conventions(
         _TREC_9,
         every_judged_query=False,
         defaults=_TREC_9_DEFAULTS,
         text="trec_eval 9 and pytrec_eval: as trec_eval, with scores compared as float32",
+        spellings=_TREC_SPELLINGS,
     ),
     "ir_measures": Conventions(
         _TREC_9,
@@ -93,6 +117,7 @@ PROFILES: dict[str, Conventions] = {
         RankingRule("given order"),
         defaults=_TREC_9_DEFAULTS,
         text="ranx with make_comparable: every judged query counts; ties stay in the given order",
+        spellings={"recall": "SetR"},
     ),
     "gdeval": Conventions(
         every_judged_query=False,
@@ -129,7 +154,7 @@ def request_metrics(
     found: dict[Metric, None] = {}
     named: dict[str, dict[Metric, None]] = {}
     for text in metrics:
-        parsed = parse_metrics([text])
+        parsed = parse_metrics([conventions.respell(text)])
         for metric in parsed:
             spelling = str(text) if len(parsed) == 1 else str(metric)
             applied = conventions.apply_to(metric)

@@ -306,7 +306,8 @@ def audit(
         raise ValueError(f"k must be at least 1, found {k}")
     conventions = find_profile(profile)
     names = [metrics] if isinstance(metrics, str | Metric) else metrics
-    wanted = [require_ranking(conventions.apply_to(metric)) for metric in parse_metrics(names)]
+    parsed = parse_metrics(map(conventions.respell, names))
+    wanted = [require_ranking(conventions.apply_to(metric)) for metric in parsed]
     judgments, results = load_leniently(qrels, "qrels"), load_leniently(run, "run")
     queries = [
         _JudgedQuery(

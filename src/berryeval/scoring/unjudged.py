@@ -101,7 +101,7 @@ def bounds(
     The docstring of `berryeval.scoring.unjudged` explains when the range is exact.
     """
     conventions = find_profile(profile)
-    wanted = require_ranking(conventions.apply_to(parse_metric(metric)))
+    wanted = require_ranking(conventions.apply_to(parse_metric(conventions.respell(metric))))
     judgments, results = as_qrels(qrels).flat, as_run(run).table
     highest = max(1.0, float(judgments.values.max(initial=1.0)))
     found = {

@@ -56,13 +56,14 @@ def score_files(
         audit: Look for ties, unjudged documents and the like.
         by: JSON file that maps query ids to labels.
     """
-    from berryeval.metrics import distinct_names, request_metrics, split_names
+    from berryeval.metrics import distinct_names, find_profile, request_metrics, split_names
 
     _check_arguments(qrels, run, metrics, audit=audit)
     labels = None if by is None else _read_labels(by)
     if lenient:
         _reject_swapped(qrels, run)
-    names = distinct_names(split_names(metrics))
+    conventions = find_profile(profile)
+    names = distinct_names(str(conventions.respell(name)) for name in split_names(metrics))
     request = request_metrics([*names, _JUDGED], profile)
     asked = _JUDGED in request_metrics(names, profile).names
     try:

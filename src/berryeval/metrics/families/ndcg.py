@@ -185,14 +185,17 @@ def ndcg_at_relevant(judged: JudgedRanking, *, gains: Gains | None = None) -> fl
     aliases=("Rndcg",),
     peers={"trec_eval": "Rndcg"},
 )
-def ndcg_at_changes(judged: JudgedRanking, *, gains: Gains | None = None) -> float:
+def ndcg_at_changes(
+    judged: JudgedRanking, *, gains: Gains | None = None, rel: float = 0.0
+) -> float:
     """Mean of nDCG over the ranks where the gain of the ideal ranking drops.
 
     As in trec_eval, the last of these is where the ideal gain becomes 0, and a ranking that is
     longer by two or more documents adds nDCG at its end. If only documents of grade 0 gain
-    anything, trec_eval returns 0.
+    anything, trec_eval returns 0. Grades below `rel` gain nothing, as in nDCG; trec_eval's `-l`
+    keeps their gains and returns 0 for a query without a document of that grade.
     """
-    rule = GainRule(gains)
+    rule = GainRule(gains, rel=rel)
     best = best_gains(judged, rule)
     if not best:
         return 0.0

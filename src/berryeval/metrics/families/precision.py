@@ -30,6 +30,6 @@ def precision(judged: JudgedRanking, *, cutoff: int, rel: float = 1.0) -> float:
     aliases=("success", "hit_rate"),
     peers={"trec_eval": "success", "ir_measures": "Success", "ranx": "hit_rate"},
 )
-def success(judged: JudgedRanking, *, cutoff: int, rel: float = 1.0) -> float:
-    """Success, or hit rate: whether the top k holds a relevant document."""
+def success(judged: JudgedRanking, *, cutoff: int | None = None, rel: float = 1.0) -> float:
+    """Success, or hit rate: whether the top k, or the whole ranking, holds a relevant document."""
     return 1.0 if judged.relevant_ranks(rel, cutoff) else 0.0
