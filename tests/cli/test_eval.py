@@ -77,6 +77,11 @@ def test_the_documented_command_of_the_template_runs(capsys: pytest.CaptureFixtu
     assert (folder / "manifest.json").exists()
 
 
+def test_benchmarks_can_be_named_without_a_flag(capsys: pytest.CaptureFixture[str]) -> None:
+    assert berryeval("eval", "drinks", *BM25[3:], "--json") == 0
+    assert data_of(capsys)["benchmarks"][0]["name"] == "drinks"
+
+
 def test_evaluate_is_an_alias_of_eval(capsys: pytest.CaptureFixture[str]) -> None:
     assert berryeval("evaluate", *BM25[1:], "--json") == 0
     assert data_of(capsys)["benchmarks"][0]["queries"] == 4

@@ -254,6 +254,28 @@ def test_a_profile_changes_the_queries_that_count(capsys: pytest.CaptureFixture[
     )
 
 
+def test_several_runs_stand_in_one_table(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("other").write_text(RUN.replace("bm25", "other"))
+    lines = printed(capsys, "qrels", "run", "other", *METRICS).splitlines()
+    assert [line.split()[:3] for line in lines[1:5]] == [
+        ["run", "nDCG@10", "0.4876"],
+        ["run", "AP", "0.4583"],
+        ["other", "nDCG@10", "0.4876"],
+        ["other", "AP", "0.4583"],
+    ]
+    assert [line.split(",")[0] for line in lines if "profile" in line] == ["run bm25", "run other"]
+    rows = list(
+        csv.DictReader(io.StringIO(printed(capsys, "qrels", "run", "other", *METRICS, "--csv")))
+    )
+    assert [(row["run"], row["metric"]) for row in rows] == [
+        (run_name, metric) for run_name in ("run", "other") for metric in ("nDCG@10", "AP")
+    ]
+    both = json.loads(printed(capsys, "qrels", "run", "other", *METRICS, "--json"))["data"]["runs"]
+    alone = json.loads(printed(capsys, "qrels", "run", *METRICS, "--json"))["data"]
+    assert both["run"] == alone
+    assert list(both) == ["run", "other"]
+
+
 @pytest.mark.parametrize("arguments", [["qrels", "-"], ["-", "run"]])
 def test_either_file_can_come_from_stdin(arguments: list[str]) -> None:
     given = QRELS if arguments[0] == "-" else RUN
@@ -337,7 +359,10 @@ def test_help_says_what_an_audit_needs(capsys: pytest.CaptureFixture[str]) -> No
         (["qrels", "nan", "-m", "AP"], "nan:1: the score must not be NaN"),
         (["qrels", "bytes", "-m", "AP"], "UTF-8"),
         (["qrels"], "RUN"),
-        (["qrels", "run", "more", "-m", "AP"], "more"),
+        (["qrels", "run", "more", "-m", "AP"], "more: no such file"),
+        (["qrels", "run", "run", "-m", "AP"], "the run run is given twice"),
+        (["-", "run", "extra", "-m", "AP"], "cannot be scored with a file from stdin"),
+        (["qrels", "run", "extra", "-m", "AP", "--audit"], "take one run"),
         (["qrels", "run", "-m", "AP", "--jsn"], "Did you mean --json?"),
     ],
 )

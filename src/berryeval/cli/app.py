@@ -27,6 +27,7 @@ from io import TextIOWrapper
 from typing import Final, NamedTuple
 
 from cyclopts import App, CycloptsError
+from cyclopts.exceptions import UnusedCliTokensError
 
 from berryeval import __version__
 from berryeval._internal.text import escape_controls
@@ -148,6 +149,8 @@ def _run(  # noqa: PLR0911 - one return per kind of end
             sys.stdout.flush()
     except CycloptsError as error:
         hint = f"{app.name[0]} --help lists commands and options"
+        if isinstance(error, UnusedCliTokensError):
+            error = CycloptsError(msg=_describe_unused(error.unused_tokens or []))
         return failures.report(error, EXIT_USAGE, kind="usage", hint=hint)
     except RunFailedError as error:
         return failures.report(error, EXIT_RUN_FAILED)
@@ -166,6 +169,11 @@ def _run(  # noqa: PLR0911 - one return per kind of end
         hint = f"this looks like a bug; {DEBUG_FLAG} shows where it happened"
         return failures.report(error, EXIT_RUN_FAILED, hint=hint)
     return result if isinstance(result, int) else EXIT_PASSED
+
+
+def _describe_unused(tokens: Sequence[str]) -> str:
+    found = ", ".join(repr(token) for token in tokens)
+    return f"found {found}, which no argument or option of this command takes"
 
 
 def _escape_unprintable() -> None:

@@ -25,8 +25,8 @@ log = logging.getLogger("berryeval")
 
 
 def run_eval(  # noqa: PLR0913 - the options of the command
-    *,
     benchmarks: Several = None,
+    *,
     providers: Several = None,
     metrics: Metrics = None,
     k: Depth = None,
@@ -59,7 +59,7 @@ def run_eval(  # noqa: PLR0913 - the options of the command
 
     Settings come from flags, then BERRYEVAL_* variables, then berryeval.yaml.
 
-    Example: berryeval eval --benchmarks technical-docs --providers bm25 hybrid bm25:fixed-400
+    Example: berryeval eval technical-docs --providers bm25 hybrid bm25:fixed-400
 
     Args:
         benchmarks: Bundled benchmarks, or files or folders in any format that can be loaded.

@@ -28,7 +28,7 @@ def score(  # noqa: PLR0913 - the options of the command
     qrels: File,
     run: File,
     /,
-    *,
+    *more: str,
     metrics: Metrics = None,
     per_query: Flag = False,
     json: Flag = False,
@@ -39,7 +39,7 @@ def score(  # noqa: PLR0913 - the options of the command
     audit: Flag = False,
     by: str | None = None,
 ) -> None:
-    """Score a run against judgments.
+    """Score one or more runs against judgments.
 
     Files can be TREC, BEIR, MS MARCO, JSON, JSON Lines or Parquet, also compressed (.gz, .zst).
 
@@ -48,7 +48,10 @@ def score(  # noqa: PLR0913 - the options of the command
     Args:
         qrels: Judgments (TREC: query group document grade); - for stdin.
         run: Ranked documents (TREC: query Q0 document rank score tag); - for stdin.
-        metrics: Metrics to compute: -m nDCG@10 AP, -m nDCG@10,AP, or -m repeated.
+        more: Further runs, scored on the same judgments; `berryeval compare --qrels` also tests
+            their differences.
+        metrics: Metrics to compute: -m nDCG@10 AP, -m nDCG@10,AP, or -m repeated; quote
+            parentheses: -m "P(rel=2)@5".
         per_query: Also print one row per query.
         json: JSON output, in full precision.
         csv: CSV output, in full precision.
@@ -64,9 +67,16 @@ def score(  # noqa: PLR0913 - the options of the command
 
     if json + csv + trec_format > 1:
         raise ConfigurationError("choose one of --json, --csv and --trec-format")
-    found = score_files(
-        qrels, run, metrics or [], profile=profile, lenient=lenient, audit=audit, by=by
-    )
+    names = metrics or []
+    if more:
+        _check_several(qrels, [run, *more], for_one=per_query or trec_format or audit or bool(by))
+        several = {
+            one: score_files(qrels, one, names, profile=profile, lenient=lenient)
+            for one in (run, *more)
+        }
+        _print_several(several, json=json, csv=csv)
+        return
+    found = score_files(qrels, run, names, profile=profile, lenient=lenient, audit=audit, by=by)
     if json:
         _print_json(found, per_query=per_query)
     elif csv:
@@ -77,6 +87,37 @@ def score(  # noqa: PLR0913 - the options of the command
         _print_text(found, per_query=per_query)
 
 
+def _check_several(qrels: str, runs: list[str], *, for_one: bool) -> None:
+    from berryeval.errors import ConfigurationError
+
+    twice = next((run for run in runs if runs.count(run) > 1), None)
+    if for_one:
+        raise ConfigurationError(
+            "--per-query, --trec-format, --audit and --by take one run; score the runs in turn"
+        )
+    if "-" in {qrels, *runs}:
+        raise ConfigurationError("several runs cannot be scored with a file from stdin")
+    if twice is not None:
+        raise ConfigurationError(f"the run {twice} is given twice; give it once")
+
+
+def _print_several(found: Mapping[str, FileScores], *, json: bool, csv: bool) -> None:
+    if json:
+        runs = {run: _summarize(one) for run, one in found.items()}
+        print_json("score", {"runs": runs})
+        return
+    parts = {run: one.statistics for run, one in found.items()}
+    if csv:
+        _print_csv_rows("run", parts)
+        return
+    screen = console()
+    screen.print(_build_summary(parts, head="run"))
+    screen.print()
+    for one in found.values():
+        for line in _list_remarks(one):
+            screen.print(line)
+
+
 def _print_text(found: FileScores, *, per_query: bool) -> None:
     screen = console()
     if per_query:
@@ -84,7 +125,7 @@ def _print_text(found: FileScores, *, per_query: bool) -> None:
         screen.print()
     if found.groups is not None:
         groups = {name: group.statistics() for name, group in found.groups.items()}
-        screen.print(_build_summary(groups, grouped=True))
+        screen.print(_build_summary(groups, head="group"))
         screen.print()
     screen.print(_build_summary({"": found.statistics}))
     screen.print()
@@ -97,11 +138,7 @@ def _print_text(found: FileScores, *, per_query: bool) -> None:
 
 def _print_json(found: FileScores, *, per_query: bool) -> None:
     scores = found.scores
-    data: dict[str, Any] = {
-        "profile": found.profile,
-        **scores.summary(),
-        "judged_at_10": found.judged,
-    }
+    data = _summarize(found)
     if per_query:
         data["per_query"] = {
             query: {"outcome": outcome, **dict(zip(scores.metrics, values, strict=True))}
@@ -114,23 +151,34 @@ def _print_json(found: FileScores, *, per_query: bool) -> None:
     print_json("score", data)
 
 
+def _summarize(found: FileScores) -> dict[str, Any]:
+    return {"profile": found.profile, **found.scores.summary(), "judged_at_10": found.judged}
+
+
 def _print_csv(found: FileScores, *, per_query: bool) -> None:
     """Print a row per query, or per metric; with groups, each row begins with its group."""
-    writer = csv_format.writer(sys.stdout, lineterminator="\n")
     scores, groups = found.scores, found.groups
-    head = [] if groups is None else ["group"]
     if per_query:
+        writer = csv_format.writer(sys.stdout, lineterminator="\n")
+        head = [] if groups is None else ["group"]
         label = {query: [name] for name, group in (groups or {}).items() for query in group.queries}
         writer.writerow(["query", *head, "outcome", *scores.metrics])
         for query, outcome, values in _rows_of(scores):
             writer.writerow([query, *label.get(query, []), outcome, *values])
         return
-    writer.writerow([*head, "metric", "value", "std", "ci_low", "ci_high", "n"])
     parts = {name: group.statistics() for name, group in (groups or {}).items()}
-    for name, part in {**parts, "all": found.statistics}.items():
+    _print_csv_rows("" if groups is None else "group", {**parts, "all": found.statistics})
+
+
+def _print_csv_rows(head: str, parts: Mapping[str, Sequence[Statistics]]) -> None:
+    """Print a row per part and metric; the part is named in the column `head`, if it has a name."""
+    writer = csv_format.writer(sys.stdout, lineterminator="\n")
+    first = [head] * bool(head)
+    writer.writerow([*first, "metric", "value", "std", "ci_low", "ci_high", "n"])
+    for name, part in parts.items():
         for one in part:
             cells = [one.metric, one.mean, one.std, *one.interval, one.queries]
-            writer.writerow([*([name] if head else []), *cells])
+            writer.writerow([*[name] * bool(head), *cells])
 
 
 def _print_trec(scores: Scores, *, per_query: bool) -> None:
@@ -166,7 +214,7 @@ def build_query_table(scores: Scores) -> Table:
     return build_table(("query", "outcome", *scores.metrics), rows, right=scores.metrics)
 
 
-def _build_summary(parts: Mapping[str, Sequence[Statistics]], *, grouped: bool = False) -> Table:
+def _build_summary(parts: Mapping[str, Sequence[Statistics]], head: str = "") -> Table:
     rows = []
     for name, part in parts.items():
         for one in part:
@@ -177,9 +225,9 @@ def _build_summary(parts: Mapping[str, Sequence[Statistics]], *, grouped: bool =
                 numbers.format_exact_interval(*one.interval, one.queries),
                 str(one.queries),
             ]
-            rows.append([name, *cells] if grouped else cells)
+            rows.append([name, *cells] if head else cells)
     right = ("mean", "std", "95% bootstrap", "n")
-    return build_table([*(["group"] * grouped), "metric", *right], rows, right=right)
+    return build_table([*([head] * bool(head)), "metric", *right], rows, right=right)
 
 
 def _list_remarks(found: FileScores) -> list[str]:
