@@ -79,7 +79,7 @@ def test_the_documented_command_of_the_template_runs(capsys: pytest.CaptureFixtu
 
 def test_benchmarks_can_be_named_without_a_flag(capsys: pytest.CaptureFixture[str]) -> None:
     assert berryeval("eval", "drinks", *BM25[3:], "--json") == 0
-    assert data_of(capsys)["benchmarks"][0]["name"] == "drinks"
+    assert data_of(capsys)["benchmarks"][0]["benchmark"] == "drinks"
 
 
 def test_evaluate_is_an_alias_of_eval(capsys: pytest.CaptureFixture[str]) -> None:
