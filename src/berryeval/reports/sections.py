@@ -7,10 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from berryeval._internal.text import pluralize
 from berryeval.errors import BerryEvalError
+from berryeval.runner import FAILED, NO_ANSWER
 from berryeval.runs import describe_depth, group_queries
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from berryeval.gates import Verdict
     from berryeval.reports.differences import ComparedBenchmark
     from berryeval.runs import (
+        AnswerColumns,
         AnswerRecord,
         Asked,
         BenchmarkRecord,
@@ -86,6 +88,47 @@ def _number_repeats(titles: Sequence[str]) -> list[str]:
     return found
 
 
+# Query outcomes.
+
+_SHOWN_ERRORS: Final = 3
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """Query outcomes of a system: `failed` ones have no answer, those of `kinds` no hits."""
+
+    asked: int = 0
+    failed: int = 0
+    kinds: tuple[tuple[str, int], ...] = ()
+    errors: tuple[tuple[str, int], ...] = ()
+    more_errors: int = 0
+
+    @property
+    def answered(self) -> int:
+        """Number of answered queries, empty answers included."""
+        return self.asked - self.failed
+
+    @property
+    def silent(self) -> bool:
+        """Whether no query was answered."""
+        return self.asked > 0 and self.answered == 0
+
+    @property
+    def telling(self) -> bool:
+        """Whether the scores are meaningful: more than half of the queries were answered."""
+        return self.failed == 0 or self.answered > self.failed
+
+    def sentence(self, name: str) -> str:
+        """Describe the failures and their effect on the scores; empty without failures."""
+        if not self.failed:
+            return ""
+        queries = pluralize(self.asked, "query", "queries")
+        if self.silent:
+            return f"{name} failed on all {queries}; its scores mean nothing."
+        worth = "they count as unanswered" if self.telling else "its scores mean little"
+        return f"{name} failed on {self.failed:,} of {queries}; {worth}."
+
+
 @dataclass(frozen=True, eq=False)
 class System:
     """A provider of a run: a row of tables.
@@ -108,9 +151,45 @@ class System:
         return self.record.scores
 
     @cached_property
-    def answers(self) -> dict[str, AnswerRecord]:
-        """Answers by query id."""
-        return {answer.query_id: answer for answer in self.record.answers}
+    def outcomes(self) -> Outcomes:
+        """Outcomes of the answers, or the stored counts of a record without answers."""
+        found = self.summaries
+        counts = Counter(one.outcome for one in found)
+        if not found:
+            counts = Counter({str(name): int(one) for name, one in self.record.outcomes.items()})
+        errors = Counter(one.error for one in found if one.outcome in NO_ANSWER and one.error)
+        wrong = (*FAILED, "empty", "missing")
+        return Outcomes(
+            asked=counts.total(),
+            failed=sum(counts[name] for name in NO_ANSWER),
+            kinds=tuple((name, counts[name]) for name in wrong if counts[name]),
+            errors=tuple(errors.most_common(_SHOWN_ERRORS)),
+            more_errors=max(0, len(errors) - _SHOWN_ERRORS),
+        )
+
+    @property
+    def answers(self) -> AnswerColumns:
+        """Answers; each access builds an answer with its hits anew."""
+        return cast("AnswerColumns", self.record.answers)
+
+    @cached_property
+    def summaries(self) -> tuple[AnswerRecord, ...]:
+        """Every answer without its hits and missed targets."""
+        return tuple(self.answers.without_hits())
+
+    @cached_property
+    def errors(self) -> tuple[str, ...]:
+        """Error messages of the answers, each once."""
+        return tuple(dict.fromkeys(one.error for one in self.summaries if one.error))
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {one.query_id: place for place, one in enumerate(self.summaries)}
+
+    def find_answer(self, query: str) -> AnswerRecord | None:
+        """Build the answer to a query with its hits; None if the query was not asked."""
+        place = self._places.get(query)
+        return None if place is None else self.answers[place]
 
     def __repr__(self) -> str:
         return f"System({self.label!r}, run {self.run.id!r})"

@@ -188,15 +188,16 @@ def _score_rows(scores: Iterable[Scores | None], metrics: Sequence[str]) -> list
     tables = list(scores)
     rated = {metric: rate(tables, metric) for metric in metrics}
     return [
-        [_score_cell(rated[metric][place], one, metric) for metric in metrics]
+        [_score_cell(rated[metric][place], one) for metric in metrics]
         for place, one in enumerate(tables)
     ]
 
 
-def _score_cell(score: Score | None, scores: Scores | None, metric: str) -> Cell:
+def _score_cell(score: Score | None, scores: Scores | None) -> Cell:
     if score is None or scores is None:
         return Cell(numbers.NOTHING)
-    ends = numbers.format_interval_around(score.value, *scores.ci(metric), scores.count)
+    around = score.interval
+    ends = numbers.format_interval_around(score.value, *around, scores.count) if around else ""
     return Cell(numbers.format_metric(score.value), score.value, ends, bold=score.best)
 
 

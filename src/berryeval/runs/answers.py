@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import operator
 from array import array
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, TypeVar, overload
 
 from berryeval._internal.serial import JsonRecord, Reader, open_field, read_object, type_mismatch
@@ -149,6 +149,26 @@ class AnswerColumns(Sequence[AnswerRecord]):
             return tuple(map(self._columns.answer, every))
         return self._columns.answer(every)
 
+    def without_hits(self) -> Iterator[AnswerRecord]:
+        """Yield every answer without its hits and missed targets, which are never built."""
+        return map(self._columns.answer_without_hits, range(len(self)))
+
+    @property
+    def most_hits(self) -> int:
+        """Number of hits of the longest answer."""
+        odd = (len(answer.hits) for answer in self._columns.odd.values())
+        return max(max(map(operator.sub, *_ends(self._columns.hit_ends)), default=0), *odd, 0)
+
+    @property
+    def highest_grade(self) -> float | None:
+        """Highest grade of a hit or missed target; None without grades."""
+        columns = self._columns
+        grades = [*columns.grades.values, *columns.missed_grades.values]
+        for answer in columns.odd.values():
+            grades += [hit.grade for hit in answer.hits if hit.grade is not None]
+            grades += [target.grade for target in answer.missed]
+        return max(grades, default=None)
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, tuple | AnswerColumns):
             return NotImplemented
@@ -169,6 +189,11 @@ class AnswerColumns(Sequence[AnswerRecord]):
 
     def __repr__(self) -> str:
         return f"AnswerColumns({len(self)} answers)"
+
+
+def _ends(ends: array[int]) -> tuple[array[int], array[int]]:
+    """Return the end of each answer, and where it starts."""
+    return ends[1:], ends[:-1]
 
 
 class _Coded:
@@ -199,6 +224,12 @@ class _Columns:
         self.rare: dict[int, dict[str, Any]] = {}  # by answer
         self.odd_scores: dict[int, Any] = {}  # by hit: scores that are not floats
         self.odd: dict[int, AnswerRecord] = {}  # by answer: answers that do not fit the columns
+
+    def answer_without_hits(self, place: int) -> AnswerRecord:
+        if place in self.odd:
+            return replace(self.odd[place], hits=(), missed=())
+        rare = {"latency": self.latencies[place], **self.rare.get(place, {})}
+        return AnswerRecord(self.queries[place], self.outcomes[place], **rare)
 
     def answer(self, place: int) -> AnswerRecord:
         if place in self.odd:

@@ -68,7 +68,7 @@ def _suite(
 
 def _add_provider(suite: ET.Element, section: Section, system: System, *, budget: bool) -> None:
     """Add a case for a provider; failed queries are no error if a rule allows them."""
-    seconds = sum(answer.latency or 0.0 for answer in system.record.answers)
+    seconds = sum(answer.latency or 0.0 for answer in system.summaries)
     case = _add_case(suite, section.title, system.label, seconds)
     failure = _describe_failure(system)
     lines: list[str] = []
@@ -94,7 +94,7 @@ def _describe_failure(system: System) -> str:
     if not failed:
         return ""
     counts = ", ".join(f"{count} {name}" for name, count in failed.items())
-    last = next((one.error for one in reversed(record.answers) if one.error), "")
+    last = next((one.error for one in reversed(system.summaries) if one.error), "")
     reason = f"; last error: {last}" if last else ""
     return f"{sum(failed.values())} of {len(record.answers)} queries failed ({counts}){reason}"
 

@@ -21,7 +21,7 @@ def build_files(report: Report, label: str) -> list[OutputFile]:
         (f"{section.name}-{system.label}", system)
         for section in report.sections
         for system in section.systems
-        if any(answer.hits for answer in system.record.answers)
+        if system.answers.most_hits
     ]
     if not found:
         raise DataError(

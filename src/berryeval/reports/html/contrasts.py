@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any, Final
 from berryeval._internal.aggregates import Interval
 from berryeval._internal.text import pluralize
 from berryeval.metrics import direction_of
-from berryeval.reports.html.standings import count_outcomes, rank_systems
+from berryeval.reports.html.standings import rank_systems
 from berryeval.reports.html.svg import ZERO, Figure, hues, interval_layers
 from berryeval.reports.html.typography import chance, join_names, shorten, signed, span, value
 
 if TYPE_CHECKING:
-    from berryeval.reports.html.standings import Outcomes
-    from berryeval.reports.sections import Section, System
+    from berryeval.reports.sections import Outcomes, Section, System
     from berryeval.stats import PairedDifference
 
 
@@ -105,7 +104,7 @@ def build_contrasts(section: Section, metric: str) -> tuple[Contrast, ...]:
             _subtract(best, other, metric, sign),
             sign,
             rows.get(frozenset((best.label, other.label))),
-            count_outcomes(other),
+            other.outcomes,
         )
         for other in others
     )

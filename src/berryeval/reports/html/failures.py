@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Final
 
 from berryeval.metrics import direction_of
 from berryeval.reports.html.standings import (
-    Outcomes,
-    count_outcomes,
     deciding_metric,
     find_answering,
     order_systems,
@@ -16,7 +14,7 @@ from berryeval.reports.html.standings import (
 
 if TYPE_CHECKING:
     from berryeval.data import Query
-    from berryeval.reports.sections import Section, System
+    from berryeval.reports.sections import Outcomes, Section, System
 
 
 # Queries in order.
@@ -104,7 +102,7 @@ def _failing(section: Section, system: System, metric: str) -> Failing:
         worst=tuple(drop_perfect(found, metric)[:WORST]),
         valued=len(found),
         nothing=nothing,
-        outcomes=count_outcomes(system),
+        outcomes=system.outcomes,
         failure=system.record.failure,
     )
 

@@ -61,7 +61,7 @@ def reliability_notes(section: Section) -> tuple[tuple[str, str], ...]:
 
 def _shorten_error(system: System, note: str) -> str:
     """Shorten an error within a note; the section on failures shows it in full."""
-    errors = (one.error for one in system.record.answers if one.error and one.error in note)
+    errors = (error for error in system.errors if error in note)
     longest = max(errors, key=len, default="")
     return note.replace(longest, shorten(longest, _ERROR_CHARACTERS)) if longest else note
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, zip_longest
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from berryeval.data import SECTION_SEPARATOR
 from berryeval.reports.html.contrasts import describe_counts
@@ -21,6 +21,8 @@ from berryeval.reports.html.svg import SYSTEMS, WIDTH, ZERO, Figure, sample_even
 from berryeval.reports.html.typography import Cut, cut, shorten, signed
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from berryeval.data import Query
     from berryeval.reports.html.contrasts import Contrast
     from berryeval.reports.sections import Section, System
@@ -143,38 +145,36 @@ def view_queries(section: Section) -> QueryViews:
     if not any(system.record.answers for system in section.systems):
         return QueryViews((), 0)
     lines = len(section.queries) * sum(
-        min(HITS, max((len(one.hits) for one in system.record.answers), default=0))
-        for system in section.systems
+        min(HITS, system.answers.most_hits) for system in section.systems
     )
     queries = list(enumerate(section.queries))
     if len(queries) > MOST_QUERIES or lines > MOST_HITS:
         per_query = max(1, lines // len(queries))
         chosen = choose_queries(section, min(MOST_QUERIES, max(10, MOST_HITS // per_query)))
         queries = [one for one in queries if one[1].id in chosen]
-    grades = (
-        grade
-        for system in section.systems
-        for answer in system.record.answers
-        for grade in (*(hit.grade for hit in answer.hits), *(one.grade for one in answer.missed))
-        if grade is not None
-    )
-    highest = max(grades, default=1.0)  # it has the deepest shade
-    shown = tuple(_view_query(section, number, query, highest) for number, query in queries)
+    grades = (system.answers.highest_grade for system in section.systems)
+    # The highest grade has the deepest shade.
+    highest = max((grade for grade in grades if grade is not None), default=1.0)
+    metric = deciding_metric(section)
+    columns = [
+        _Column(system, section.systems.index(system), values_by_query(system, metric))
+        for system in order_systems(section)
+    ]
+    shown = tuple(_view_query(columns, number, query, highest) for number, query in queries)
     return QueryViews(shown, len(section.queries) - len(shown))
 
 
-def _view_query(section: Section, number: int, query: Query, highest: float) -> QueryView:
-    metric = deciding_metric(section)
-    place = {system.label: place for place, system in enumerate(section.systems)}
-    rankings = tuple(
-        _view_ranking(
-            system, place[system.label], query.id, values_by_query(system, metric), highest
-        )
-        for system in order_systems(section)
-        if query.id in system.answers
-    )
-    answers = [system.answers[query.id] for system in section.systems if query.id in system.answers]
-    expected = next((one.expected for one in answers if one.expected), "")
+class _Column(NamedTuple):
+    """A system, its place in the section, and its values by query."""
+
+    system: System
+    place: int
+    values: dict[str, float]
+
+
+def _view_query(columns: Sequence[_Column], number: int, query: Query, highest: float) -> QueryView:
+    answers = [(one, found) for one in columns if (found := one.system.find_answer(query.id))]
+    expected = next((found.expected for _, found in answers if found.expected), "")
     return QueryView(
         number=number,
         id=shorten(query.id, NAME_CHARACTERS),
@@ -183,21 +183,19 @@ def _view_query(section: Section, number: int, query: Query, highest: float) -> 
         labels=tuple(shorten(one, 40) for one in (query.category, query.difficulty) if one),
         description=str(cut(query.description, QUERY_CHARACTERS)),
         expected=str(cut(expected, QUERY_CHARACTERS)),
-        rankings=rankings,
+        rankings=tuple(_view_ranking(one, found, highest) for one, found in answers),
     )
 
 
-def _view_ranking(
-    system: System, place: int, query: str, values: dict[str, float], highest: float
-) -> Ranking:
-    answer: AnswerRecord = system.answers[query]
+def _view_ranking(column: _Column, answer: AnswerRecord, highest: float) -> Ranking:
+    system = column.system
     views = [_view_hit(system, rank, hit, highest) for rank, hit in enumerate(answer.hits, start=1)]
     below = [replace(one, passage="") for one in views[HITS:] if one.shade]
     missed = [(shorten(one.name, NAME_CHARACTERS), f"{one.grade:g}") for one in answer.missed]
     return Ranking(
-        place=place,
+        place=column.place,
         label=system.label,
-        value=values.get(query),
+        value=column.values.get(answer.query_id),
         outcome=answer.outcome,
         error=shorten(answer.error, ERROR_CHARACTERS),
         hits=tuple(views[:HITS]),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from berryeval._internal.validate import is_number
-from berryeval.reports.html.standings import count_outcomes, order_systems, score_data
+from berryeval.reports.html.standings import order_systems, score_data
 from berryeval.reports.html.svg import (
     INK,
     WIDTH,
@@ -50,7 +50,7 @@ def collect_speeds(section: Section) -> tuple[Speed, ...]:
 
 
 def _speed(place: int, system: System) -> Speed:
-    answers, outcomes = system.record.answers, count_outcomes(system)
+    answers, outcomes = system.summaries, system.outcomes
     costs: Counter[str] = Counter()
     for answer in answers:
         for name, amount in answer.cost.items():

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from berryeval._internal.text import pluralize
 from berryeval.metrics import direction_of
 from berryeval.reports.html.svg import (
     WIDTH,
@@ -17,77 +15,14 @@ from berryeval.reports.html.svg import (
     legend,
     line_layers,
 )
-from berryeval.reports.html.typography import shorten, span, value
+from berryeval.reports.html.typography import span, value
 from berryeval.reports.legends import INTERVAL_NAME
 from berryeval.reports.tables import rate, value_of
-from berryeval.runner import FAILED, NO_ANSWER
 from berryeval.runs import RECALL_LEVELS
 
 if TYPE_CHECKING:
-    from berryeval.reports.sections import Section, System
+    from berryeval.reports.sections import Outcomes, Section, System
     from berryeval.reports.tables import Score
-
-
-# Query outcomes.
-
-_SHOWN_ERRORS: Final = 3
-_ERROR_CHARACTERS: Final = 500
-
-
-@dataclass(frozen=True)
-class Outcomes:
-    """Query outcomes of a system: `failed` ones have no answer, those of `kinds` no hits."""
-
-    asked: int = 0
-    failed: int = 0
-    kinds: tuple[tuple[str, int], ...] = ()
-    errors: tuple[tuple[str, int], ...] = ()
-    more_errors: int = 0
-
-    @property
-    def answered(self) -> int:
-        """Number of answered queries, empty answers included."""
-        return self.asked - self.failed
-
-    @property
-    def silent(self) -> bool:
-        """Whether no query was answered."""
-        return self.asked > 0 and self.answered == 0
-
-    @property
-    def telling(self) -> bool:
-        """Whether the scores are meaningful: more than half of the queries were answered."""
-        return self.failed == 0 or self.answered > self.failed
-
-    def sentence(self, name: str) -> str:
-        """Describe the failures and their effect on the scores; empty without failures."""
-        if not self.failed:
-            return ""
-        queries = pluralize(self.asked, "query", "queries")
-        if self.silent:
-            return f"{name} failed on all {queries}; its scores mean nothing."
-        worth = "they count as unanswered" if self.telling else "its scores mean little"
-        return f"{name} failed on {self.failed:,} of {queries}; {worth}."
-
-
-def count_outcomes(system: System) -> Outcomes:
-    """Count the outcomes of a system from its answers, or take its stored counts."""
-    answers = system.record.answers
-    counts = Counter(one.outcome for one in answers)
-    if not answers:
-        counts = Counter({str(name): int(count) for name, count in system.record.outcomes.items()})
-    errors = Counter(
-        shorten(one.error, _ERROR_CHARACTERS) for one in answers if one.outcome in NO_ANSWER
-    )
-    errors.pop("", None)
-    wrong = (*FAILED, "empty", "missing")
-    return Outcomes(
-        asked=counts.total(),
-        failed=sum(counts[name] for name in NO_ANSWER),
-        kinds=tuple((name, counts[name]) for name in wrong if counts[name]),
-        errors=tuple(errors.most_common(_SHOWN_ERRORS)),
-        more_errors=max(0, len(errors) - _SHOWN_ERRORS),
-    )
 
 
 def format_score(score: Score) -> str:
@@ -153,7 +88,7 @@ def rank_systems(section: Section, metric: str) -> list[System]:
     """Return the systems with this metric, best first and those that answered nothing last."""
     sign = 1 if direction_of(metric) == "down" else -1
     found = [
-        ((count_outcomes(system).silent, sign * number), system)
+        ((system.outcomes.silent, sign * number), system)
         for system in section.scored
         if (number := value_of(system.scores, metric)) is not None
     ]
@@ -170,7 +105,7 @@ def order_systems(section: Section) -> list[System]:
 
 def find_answering(section: Section, metric: str) -> list[System]:
     """Return the systems that have the metric and answered a query, best first."""
-    return [system for system in rank_systems(section, metric) if not count_outcomes(system).silent]
+    return [system for system in rank_systems(section, metric) if not system.outcomes.silent]
 
 
 def build_standings(section: Section) -> Standings:
@@ -186,7 +121,7 @@ def build_standings(section: Section) -> Standings:
             kind=_kind(system),
             cells=tuple(column[number] for column in rated),
             queries=0 if system.scores is None else system.scores.count,
-            outcomes=count_outcomes(system),
+            outcomes=system.outcomes,
         )
         for number, system in enumerate(systems)
     )
@@ -261,7 +196,7 @@ def draw_precision_recall(section: Section) -> Figure | None:
     curves = {
         system.label: system.record.curve
         for system in order_systems(section)
-        if len(system.record.curve) == len(RECALL_LEVELS) and not count_outcomes(system).silent
+        if len(system.record.curve) == len(RECALL_LEVELS) and not system.outcomes.silent
     }
     if not curves:
         return None
