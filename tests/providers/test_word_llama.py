@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from berryeval.benchmarks import load_benchmark
+from berryeval.chunkers import parse_chunker
+from berryeval.providers.dense import Dense
 from berryeval.providers.embedders.wordllama import WordLlama
 
 LONG = """
@@ -26,17 +29,35 @@ def test_vectors_match_the_package_to_the_byte() -> None:
     benchmark = load_benchmark("technical-docs")
     texts = [document.text for document in benchmark.documents]
     texts += ["", *(query.text for query in benchmark.queries), "ünï\u20ac 😀"]
-    embedder = WordLlama()
+    embedder = WordLlama(lowercase=False)
     made = embedder.embed(texts)
     assert made.dtype == np.float32
     for text, vector in zip(texts, made, strict=True):
         np.testing.assert_array_equal(vector, embedder._loaded.embed([text])[0])
 
 
+def test_texts_are_embedded_in_lower_case() -> None:
+    texts = ["How do Refresh Tokens expire?", "GRÜSSE"]
+    embedder, cased = WordLlama(), WordLlama(lowercase=False)
+    shouted, plain = ([change(text) for text in texts] for change in (str.upper, str.lower))
+    np.testing.assert_array_equal(embedder.embed(shouted), embedder.embed(texts))
+    np.testing.assert_array_equal(embedder.embed(texts), cased.embed(plain))
+    assert not np.array_equal(cased.embed(shouted), cased.embed(texts))
+    assert embedder.identity != cased.identity
+
+
+def test_a_query_in_capitals_finds_the_same() -> None:
+    benchmark, chunker = load_benchmark("technical-docs"), parse_chunker("section")
+    provider = Dense()
+    provider.index([chunk for one in benchmark.documents for chunk in chunker.chunk(one)])
+    shouted = [replace(query, text=query.text.upper()) for query in benchmark.queries]
+    assert provider.search_many(shouted, 10) == provider.search_many(benchmark.queries, 10)
+
+
 @pytest.mark.parametrize("text", ["some words that repeat ", "OneLongWordWithoutBlanks", "ünï 😀 "])
 def test_the_vector_of_a_long_text_is_the_mean_of_its_pieces(text: str) -> None:
     embedder = WordLlama()
-    long = text * (100_000 // len(text.encode()))
+    long = text.lower() * (100_000 // len(text.encode()))
     vector, expected = embedder.embed([long])[0], embedder._loaded.embed([long])[0]
     cosine = vector @ expected / np.linalg.norm(vector) / np.linalg.norm(expected)
     assert cosine == pytest.approx(1.0, abs=1e-4)

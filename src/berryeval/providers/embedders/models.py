@@ -29,6 +29,8 @@ class LocalModel(ABC):
         model: Hugging Face hub name, downloaded once, or a folder.
         query_prefix: Text put before every query, such as "query: "; some models need one.
         text_prefix: Text put before every indexed text.
+        lowercase: Whether to embed all texts in lower case, for a model that knows upper-case words
+            badly; most models do this themselves if they need it.
         cache: Folder for computed vectors, None for the default folder, "" for none.
     """
 
@@ -36,20 +38,26 @@ class LocalModel(ABC):
     model: str
     query_prefix: str = ""
     text_prefix: str = ""
+    lowercase: bool = False
     cache: str | None = None
 
     @property
     def identity(self) -> str:
         """Everything that determines the vectors."""
-        return f"{self.name}:{model_identity(self.model)}:{self.text_prefix}"
+        case = ":lowercase" if self.lowercase else ""
+        return f"{self.name}:{model_identity(self.model)}{case}:{self.text_prefix}"
 
     def embed(self, texts: Sequence[str]) -> npt.NDArray[np.floating[Any]]:
         """Return one row per text."""
-        return np.asarray(self._encode([clean_text(self.text_prefix + text) for text in texts]))
+        return self._embed(self.text_prefix, texts)
 
     def embed_queries(self, texts: Sequence[str]) -> npt.NDArray[np.floating[Any]]:
         """Return one row per query."""
-        return np.asarray(self._encode([clean_text(self.query_prefix + text) for text in texts]))
+        return self._embed(self.query_prefix, texts)
+
+    def _embed(self, prefix: str, texts: Sequence[str]) -> npt.NDArray[np.floating[Any]]:
+        cased = [text.lower() for text in texts] if self.lowercase else texts
+        return np.asarray(self._encode([clean_text(prefix + text) for text in cased]))
 
     @cached_property
     def _loaded(self) -> Any:

@@ -27,17 +27,26 @@ class WordLlama:
 
     Attributes:
         model: Name of a model inside the package.
+        lowercase: Whether to embed all texts in lower case. The model knows upper-case words badly:
+            without this, queries in capitals find little.
         cache: Folder for computed vectors, None for the default folder; "" (the default) for none,
             because embedding takes a fraction of a millisecond.
     """
 
     model: str = "l2_supercat"
+    lowercase: bool = True
     cache: str | None = ""
+
+    @property
+    def identity(self) -> str:
+        """Everything that determines the vectors."""
+        return f"wordllama:{self.model}{':lowercase' if self.lowercase else ''}"
 
     def embed(self, texts: Sequence[str]) -> npt.NDArray[np.floating[Any]]:
         """Return one row per text."""
         # The tokenizer rejects lone surrogates.
-        coded = [text.encode(errors="replace") for text in texts]
+        cased = [text.lower() for text in texts] if self.lowercase else texts
+        coded = [text.encode(errors="replace") for text in cased]
         vectors = np.zeros((len(coded), self._loaded.embedding.shape[1]), dtype=np.float32)
         sizes = np.array([len(text) for text in coded], dtype=np.int64)
         for places in _batches(sizes):
