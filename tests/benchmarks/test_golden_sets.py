@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import uuid
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from berryeval.benchmarks import load_benchmark
+from berryeval.benchmarks import check_benchmark, load_benchmark
 from berryeval.benchmarks.loaders.technical_docs import fill_chunk_ids, section_chunk_id
 from berryeval.data.records import Anchor
 from berryeval.errors import DataError
@@ -162,3 +163,95 @@ def test_rejected_pairs_are_judged_not_relevant(tmp_path: Path) -> None:
     (folder / "not-relevant.json").write_text(json.dumps(rejected), encoding="utf-8")
     with pytest.raises(DataError, match=r"not-relevant.json: \[0\]: there is no query 'nobody a"):
         load_benchmark(folder)
+
+
+GREEN, TEA_ID = (section_chunk_id("hot-drinks", "tea", name) for name in ("green-tea", "tea"))
+
+
+@pytest.mark.parametrize(
+    "judged",
+    [
+        [{"QueryId": "t1", "RelevantChunkIds": [GREEN, TEA_ID, "c9"], "PrimaryRelevant": GREEN}],
+        [{"queryId": "t1", "relevantChunkIds": [GREEN, TEA_ID, "c9"], "primaryRelevant": GREEN}],
+        {"judgments": [{"query_id": "t1", "relevant_chunk_ids": [GREEN, TEA_ID, "c9"],
+                        "primary_relevant": GREEN}]},
+        {"t1": {"RelevantChunkIds": [GREEN, TEA_ID, "c9"], "PrimaryRelevant": GREEN}},
+    ],
+)  # fmt: skip
+def test_judgments_may_be_lists_of_chunk_ids(judged: Any, tmp_path: Path) -> None:
+    queries = {"queries": [{"Id": "t1", "Query": "How hot?", "Category": "factual"}]}
+    files = {
+        **TECHNICAL_DOCS.files,
+        "relevance-judgments.json": as_json(judged),
+        "test-queries.json": as_json(queries),
+    }
+    benchmark = load_benchmark(replace(TECHNICAL_DOCS, files=files).write(tmp_path))
+    assert (benchmark.queries[0].text, benchmark.queries[0].category) == ("How hot?", "factual")
+    assert [(one.target, one.grade) for one in benchmark.judgments] == [
+        (Anchor(document="tea", section=("green-tea",), subsections=False), 2),
+        (Anchor(document="tea", section=("tea",), subsections=False), 1),
+        (Anchor(chunk="c9"), 1),
+    ]
+    assert benchmark.judgments[0].extra == {"chunk_id": GREEN}
+
+
+def test_a_plain_list_of_chunk_ids_is_enough(tmp_path: Path) -> None:
+    files = {**TECHNICAL_DOCS.files, "relevance-judgments.json": as_json({"t1": [TEA_ID]})}
+    (judgment,) = load_benchmark(replace(TECHNICAL_DOCS, files=files).write(tmp_path)).judgments
+    assert judgment.grade == 1
+    files["relevance-judgments.json"] = as_json([{"QueryId": "t1", "RelevantChunkIds": ["a"],
+                                                  "PrimaryRelevant": "b"}])  # fmt: skip
+    said = r"\[0\]\.primary_relevant: expected one of the relevant chunk ids, found 'b'"
+    with pytest.raises(DataError, match=said):
+        load_benchmark(replace(TECHNICAL_DOCS, files=files).write(tmp_path / "other"))
+
+
+ENTRY = {"query": "How hot?", "queryType": "FACTUAL", "judgments": [{"chunkId": "a", "grade": 1}]}
+
+
+@pytest.mark.parametrize(
+    ("entry", "said"),
+    [
+        ({**ENTRY, "queryType": "FACTAUL"},
+         "[1].queryType: unknown type 'FACTAUL'; did you mean 'FACTUAL'?"),
+        ({"query": "How hot?", "judgments": ENTRY["judgments"]}, "[1]: has no 'queryType'"),
+        ({**ENTRY, "judgments": [{"chunkId": "a", "grade": 4}]},
+         "[1].judgments[0].grade: 4 is outside of the scale 1 to 3"),
+        ({**ENTRY, "judgments": [{"chunkId": "b", "grade": -1}]},
+         "[1].judgments[0].grade: -1 is outside of the scale 1 to 3"),
+        ({**ENTRY, "judgments": [{"chunkId": "a", "grade": 0}, {"chunkId": "b", "grade": 2}]},
+         "[1].judgments[0].grade: 0 is written out; a chunk without a judgment has grade 0"),
+        ({**ENTRY, "judgments": []}, "[1].judgments: is empty"),
+    ],
+)  # fmt: skip
+def test_oddities_of_a_golden_set_are_named_with_their_entry(
+    entry: dict[str, Any], said: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "golden-set.json"
+    path.write_bytes(as_json([ENTRY, entry]))
+    (remark,) = load_benchmark(path).remarks
+    assert said in remark
+    found = check_benchmark(load_benchmark(path)).findings
+    assert [one.message for one in found if one.check == "remark"] or said in str(found)
+
+
+@pytest.mark.parametrize(
+    ("entry", "said"),
+    [
+        ({"query": "How hot?", "queryType": "FACTUAL"}, "[1]: has no 'judgments'; found 'query'"),
+        ({"queryType": "FACTUAL", "judgments": []}, "[1]: has no 'query'"),
+        ({**ENTRY, "judgments": [{"chunkId": "a"}]}, "[1].judgments[0]: has no 'grade'"),
+        ({**ENTRY, "judgments": [{"grade": 1}]}, "[1].judgments[0]: has no 'chunkId'"),
+    ],
+)  # fmt: skip
+def test_missing_keys_of_a_golden_set_are_named_with_their_entry(
+    entry: dict[str, Any], said: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "golden-set.json"
+    path.write_bytes(as_json([ENTRY, entry]))
+    with pytest.raises(DataError, match=re.escape(said)):
+        load_benchmark(path)
+
+
+def test_bundled_golden_sets_have_no_oddities() -> None:
+    assert load_benchmark("spring-boot").remarks == ()

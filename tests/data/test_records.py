@@ -164,3 +164,13 @@ def test_invalid_record_error_has_place_and_value(
 def test_content_hash_depends_on_the_text() -> None:
     assert Document("d", "abc").content_hash == content_hash("abc")
     assert content_hash("abc").startswith("sha256:ba7816bf")
+
+
+@pytest.mark.parametrize("name", ["section_path", "sectionPath"])
+@pytest.mark.parametrize("path", ["Web > Set up", "Web/Set up", ["Web", "Set up"]])
+def test_a_section_path_is_a_section(name: str, path: object) -> None:
+    anchor = Anchor.from_json({"document": "guide", name: path})
+    assert (anchor.section, anchor.extra) == (("Web", "Set up"), {})
+    assert Hit.from_json({"id": "a", name: path}).section == ("Web", "Set up")
+    both = Hit.from_json({"id": "a", "section": ["Web"], name: path})
+    assert (both.section, both.extra) == (("Web",), {name: path})

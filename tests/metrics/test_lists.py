@@ -7,6 +7,7 @@ import itertools
 import json
 import math
 import re
+import uuid
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -386,3 +387,28 @@ def test_the_order_of_queries_does_not_change_the_report(
     results = [result(rank, category=group) for rank, group in ranks]
     shuffled = random.sample(results, len(results))
     assert quality_report(results) == quality_report(shuffled)
+
+
+def test_a_set_of_relevant_ids_has_grade_1() -> None:
+    for relevant in ({"a", "b"}, frozenset({"a", "b"}), {"a": 1, "b": 1}.keys()):
+        assert recall(["a", "x"], relevant, 2) == 0.5
+        assert ndcg(["a", "b"], relevant, 2) == 1.0
+    assert QueryResult("q", ["a"], {"a"}).judgments == (RelevanceJudgment("a", 1),)
+
+
+def test_uuids_are_ids() -> None:
+    first, second = uuid.UUID(int=1), uuid.UUID(int=2)
+    assert recall([first, "x"], {first: 2, second: 1}, 2) == 0.5
+    assert recall([str(first)], {first}, 1) == 1.0
+    assert RelevanceJudgment(first, 1).chunk_id == str(first)
+    assert QueryResult(first, [second], {second: 1}).query_id == str(first)
+
+
+def test_a_query_result_has_text_first_relevant_rank_and_duration() -> None:
+    result = QueryResult("q", ["x", "a", "a"], {"a": 1, "x": 0}, text="Why?", duration_ms=12.5)
+    assert (result.text, result.first_relevant_rank, result.duration_ms) == ("Why?", 2, 12.5)
+    assert QueryResult("q", ["x"], {"a": 1}).first_relevant_rank is None
+    with pytest.raises(TypeError, match="text of query 'q' must be a str, found int 3"):
+        QueryResult("q", [], {}, text=3)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="duration_ms of query 'q' must be a number, found str"):
+        QueryResult("q", [], {}, duration_ms="3")  # type: ignore[arg-type]

@@ -43,6 +43,14 @@ def from_url(url: str, *section: str) -> Hit:
          "spring-boot/actuator", "contained"),
         (Hit("x", metadata={"source": "docs/spring-boot/data/repositories.adoc",
                             "section": "Data > Creating REST controller"}), DATA, "contained"),
+        (Hit("x", metadata={"url": "docs/spring-boot/data/repositories",
+                            "section_path": "Data > Creating REST controller"}), DATA, "contained"),
+        (Hit("x", metadata={"url": "spring-boot/web/rest-controllers",
+                            "sectionPath": ["Web", "Handling errors"]}), ERRORS, "exact"),
+        (Hit("x", metadata={"url": "spring-boot/web/rest-controllers",
+                            "section_path": "web/handling-errors"}), ERRORS, "exact"),
+        (Hit.from_json({"id": "x", "section_path": "web/handling-errors",
+                        "metadata": {"url": "spring-boot/web/rest-controllers"}}), ERRORS, "exact"),
     ],
 )  # fmt: skip
 def test_hit_matches_by_source_and_section(hit: Hit, expected: str, how: str) -> None:

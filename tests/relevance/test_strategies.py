@@ -52,7 +52,17 @@ def test_judgments_of_the_benchmark_come_first() -> None:
 
 
 @pytest.mark.parametrize(
-    "field", ["relevant_ids", "relevant_chunk_ids", "ground_truth_ids", "qrels"]
+    "field",
+    [
+        "relevant_ids",
+        "relevant_chunk_ids",
+        "ground_truth_ids",
+        "qrels",
+        "relevantIds",
+        "relevantChunkIds",
+        "groundTruthIds",
+        "RelevantChunkIds",
+    ],
 )
 @pytest.mark.parametrize("ids", [["a", "b"], {"a": 1, "b": 1.0}, ("a", "b", "a")])
 def test_ids_in_metadata_are_judgments(field: str, ids: Any) -> None:

@@ -10,8 +10,9 @@ import hashlib
 import logging
 import re
 import shlex
+from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from berryeval.errors import ConfigurationError, DataError
 
@@ -56,6 +57,25 @@ def escape_controls(text: str) -> str:
 def escape_direction(text: str) -> str:
     """Escape only the characters that change the reading direction."""
     return text.translate(_DIRECTION_SYMBOLS) if _DIRECTION.search(text) else text
+
+
+# Spellings of names
+
+
+def squeeze(name: str) -> str:
+    """Return a name without its case and separators: relevant_ids, relevantIds, Relevant-Ids."""
+    return name.replace("_", "").replace("-", "").lower()
+
+
+def find_field(fields: Mapping[str, Any], *names: str) -> str | None:
+    """Return the key of the first of these names with a value, also spelled relevantIds."""
+    for name in names:
+        if fields.get(name) is not None:
+            return name
+        for key, value in fields.items():
+            if value is not None and squeeze(key) == squeeze(name):
+                return key
+    return None
 
 
 # Plurals and truncation

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from berryeval._internal.json import Node
+from berryeval._internal.text import squeeze
 from berryeval.data import Anchor, Document, Judgment, StringColumn
 from berryeval.errors import DataError
 
 if TYPE_CHECKING:
-    from berryeval._internal.json import Node
     from berryeval.benchmarks.benchmark import BenchmarkBuilder
     from berryeval.data import QueryTable
 
@@ -49,6 +50,14 @@ def read_metadata(node: Node) -> dict[str, Any]:
     """Return the object in the field `metadata`, or an empty one."""
     found = node.get("metadata")
     return {} if found is None else found.object()
+
+
+def respell(node: Node, *names: str) -> Node:
+    """Rename fields to these names: `QueryId` and `queryId` to `query_id`."""
+    fields = node.object()
+    known = {squeeze(name): name for name in names if name not in fields}
+    renamed = {known.get(squeeze(key), key): value for key, value in fields.items()}
+    return node if renamed == fields else Node(renamed, node.source, node.path)
 
 
 def add_judgments(builder: BenchmarkBuilder, table: QueryTable) -> None:

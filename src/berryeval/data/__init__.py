@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         Query,
         Section,
         content_hash,
+        split_section,
     )
     from berryeval.data.run import DEFAULT_RULE, RankingRule, Run
     from berryeval.data.spans import (

@@ -12,7 +12,7 @@ import numbers
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Final, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeAlias, get_args
 
 from berryeval._internal.serial import (
     JsonRecord,
@@ -25,10 +25,14 @@ from berryeval._internal.serial import (
 from berryeval._internal.validate import is_whole
 from berryeval.errors import DataError
 
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
 Section: TypeAlias = tuple[str, ...]  # path of headings, outermost first
 Unit: TypeAlias = Literal["characters", "lines"]
 Need: TypeAlias = Literal["any", "all"]
 SECTION_SEPARATOR: Final = " > "
+_SECTION_PATHS: Final = ("section_path", "sectionPath")
 
 
 def content_hash(text: str) -> str:
@@ -41,6 +45,12 @@ def _read_path(value: Any, where: str) -> Section:
     if isinstance(value, str):
         return tuple(part.strip() for part in value.split(SECTION_SEPARATOR)) if value else ()
     return read_strings(value, where)
+
+
+def split_section(path: str) -> Section:
+    """Split a `section_path`, "Web > Set up" or "web/set-up", into headings."""
+    separator = SECTION_SEPARATOR if SECTION_SEPARATOR in path else "/"
+    return tuple(part for part in map(str.strip, path.split(separator)) if part)
 
 
 def _read_anchor(value: Any, where: str) -> Anchor:
@@ -56,6 +66,17 @@ class _Record(JsonRecord):
         "Need": choice_reader(*get_args(Need)),
         "Anchor": _read_anchor,
     }
+
+    @classmethod
+    def from_json(cls, data: Any, where: str = "") -> Self:
+        """Read a JSON object; `section_path` is another name of `section`."""
+        if isinstance(data, Mapping) and "section" not in data:
+            name = next((one for one in _SECTION_PATHS if one in data), None)
+            if name is not None and "section" in cls.__dataclass_fields__:  # type: ignore[attr-defined]
+                path = data[name]
+                section = split_section(path) if isinstance(path, str) else path
+                data = {key: one for key, one in data.items() if key != name} | {"section": section}
+        return super().from_json(data, where)
 
 
 @dataclass(frozen=True)

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         split_names,
         trec_name,
     )
+    from berryeval.metrics.lists import QueryType
     from berryeval.metrics.profiles import (
         PROFILES,
         Conventions,

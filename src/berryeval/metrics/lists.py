@@ -6,7 +6,8 @@
     >>> compute_all(["a", "c", "b"], judgments, k=3).recall
     1.0
 
-Judgments may also be a mapping of id to grade. A document is relevant if its grade is at least
+Judgments may also be a mapping of id to grade, or a set of relevant ids, which have grade 1. UUIDs
+are ids too. A document is relevant if its grade is at least
 `threshold` (1 by default); a document without a judgment is not. A repeated id counts once, at its
 first rank. `k=None` reads the whole list. Precision divides by `k`, so that a short list is
 not rewarded; `denominator="retrieved"` divides by the number of results in the top `k`, the default
@@ -20,7 +21,9 @@ from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, SupportsIndex, TypeAlias
+from numbers import Real
+from typing import TYPE_CHECKING, SupportsIndex, TypeAlias, cast
+from uuid import UUID
 
 from berryeval.metrics._python import judge_ids
 from berryeval.metrics.array_checks import check_denominator, check_integer, shown_integer
@@ -33,6 +36,7 @@ if TYPE_CHECKING:
     from berryeval.data import JudgedRanking
     from berryeval.metrics.array_checks import Denominator
 
+Id: TypeAlias = str | UUID
 _LARGEST_GRADE = 2**53  # float64 represents every integer up to here exactly
 
 
@@ -60,11 +64,12 @@ class QueryType(str, Enum):
 class RelevanceJudgment:
     """The relevance of one chunk to a query: any integer grade; bundled sets use 0 to 3."""
 
-    chunk_id: str
+    chunk_id: Id
     grade: int
 
     def __post_init__(self) -> None:
         """Reject an id or a grade of the wrong type."""
+        object.__setattr__(self, "chunk_id", as_text(self.chunk_id))
         if not isinstance(self.chunk_id, str):
             raise TypeError(
                 f"chunk_id must be a str, found {type(self.chunk_id).__name__} {self.chunk_id!r}"
@@ -78,11 +83,17 @@ class RelevanceJudgment:
         object.__setattr__(self, "grade", grade)
 
 
-Judgments: TypeAlias = Iterable[RelevanceJudgment] | Mapping[str, int]
+Judgments: TypeAlias = (
+    Iterable[RelevanceJudgment]
+    | Mapping[str, int]
+    | Mapping[UUID, int]
+    | AbstractSet[str]
+    | AbstractSet[UUID]
+)
 
 
 def _judge(
-    retrieved: Iterable[str], judgments: Judgments, k: SupportsIndex | None
+    retrieved: Iterable[Id], judgments: Judgments, k: SupportsIndex | None
 ) -> tuple[JudgedRanking, int]:
     """Return the judged ranking and the cutoff of a list metric."""
     ids = as_ids(retrieved)
@@ -101,14 +112,19 @@ def as_cutoff(k: SupportsIndex | None) -> int | None:
     return cutoff
 
 
-def as_ids(retrieved: Iterable[str], name: str = "retrieved") -> tuple[str, ...]:
+def as_text(identity: Id) -> str:
+    """Return an id as text; a UUID in its usual form."""
+    return str(identity) if isinstance(identity, UUID) else identity
+
+
+def as_ids(retrieved: Iterable[Id], name: str = "retrieved") -> tuple[str, ...]:
     """Return the ids of a ranked list; errors call it `name`."""
     unordered = isinstance(retrieved, str | bytes | Mapping | AbstractSet)
     if unordered or not isinstance(retrieved, Iterable):
         raise TypeError(
             f"{name} must be a list of ids, found {type(retrieved).__name__} {retrieved!r:.80}"
         )
-    ids = tuple(retrieved)
+    ids = tuple(map(as_text, retrieved))
     for rank, document in enumerate(ids, start=1):
         if not isinstance(document, str):
             raise TypeError(
@@ -120,7 +136,12 @@ def as_ids(retrieved: Iterable[str], name: str = "retrieved") -> tuple[str, ...]
 
 def as_grades(judgments: Judgments, name: str = "judgments") -> dict[str, int]:
     """Return the grade of each judged id; errors call the judgments `name`."""
-    if isinstance(judgments, Mapping):
+    if isinstance(judgments, AbstractSet):
+        judgments = [
+            one if isinstance(one, RelevanceJudgment) else RelevanceJudgment(cast("Id", one), 1)
+            for one in judgments
+        ]
+    elif isinstance(judgments, Mapping):
         judgments = [RelevanceJudgment(chunk_id, grade) for chunk_id, grade in judgments.items()]
     elif isinstance(judgments, str | bytes) or not isinstance(judgments, Iterable):
         raise TypeError(
@@ -134,10 +155,11 @@ def as_grades(judgments: Judgments, name: str = "judgments") -> dict[str, int]:
                 f"{name} must hold RelevanceJudgment(chunk_id, grade), "
                 f"found {type(judgment).__name__} {judgment!r:.80}"
             )
-        if grades.setdefault(judgment.chunk_id, judgment.grade) != judgment.grade:
+        document = as_text(judgment.chunk_id)
+        if grades.setdefault(document, judgment.grade) != judgment.grade:
             raise ValueError(
-                f"{name} must give an id one grade, found {grades[judgment.chunk_id]} and "
-                f"{judgment.grade} for {judgment.chunk_id!r}"
+                f"{name} must give an id one grade, found {grades[document]} and "
+                f"{judgment.grade} for {document!r}"
             )
     return grades
 
@@ -147,16 +169,35 @@ _UNNAMED = "unspecified"
 
 @dataclass(frozen=True)
 class QueryResult:
-    """The retrieved ids and the judgments of one query."""
+    """The retrieved ids and the judgments of one query.
 
-    query_id: str
-    retrieved: Iterable[str]
+    Attributes:
+        query_id: Id of the query.
+        retrieved: Ranked ids.
+        judgments: Judgments, grades by id, or a set of relevant ids.
+        category: Category of the query.
+        difficulty: Difficulty of the query.
+        text: Text of the query.
+        duration_ms: Time of the search in milliseconds, if known.
+    """
+
+    query_id: Id
+    retrieved: Iterable[Id]
     judgments: Judgments
     category: str | QueryType | None = None
     difficulty: str | None = None
+    text: str = ""
+    duration_ms: float | None = None
+
+    @property
+    def first_relevant_rank(self) -> int | None:
+        """Rank of the first document of grade 1 or more; None if there is none."""
+        judged, _ = _judge(self.retrieved, self.judgments, None)
+        return min(judged.relevant_ranks(1.0), default=None)
 
     def __post_init__(self) -> None:
         """Read both inputs once, so that the first metric does not exhaust an iterator."""
+        object.__setattr__(self, "query_id", as_text(self.query_id))
         if not isinstance(self.query_id, str):
             raise TypeError(
                 f"query_id must be a str, found {type(self.query_id).__name__} {self.query_id!r}"
@@ -166,7 +207,11 @@ class QueryResult:
         judgments = tuple(RelevanceJudgment(*judgment) for judgment in grades.items())
         object.__setattr__(self, "retrieved", as_ids(self.retrieved, f"retrieved {where}"))
         object.__setattr__(self, "judgments", judgments)
-        for name in ("category", "difficulty"):
+        duration = self.duration_ms
+        if duration is not None and (isinstance(duration, bool) or not isinstance(duration, Real)):
+            found = f"{type(duration).__name__} {duration!r:.80}"
+            raise TypeError(f"duration_ms {where} must be a number, found {found}")
+        for name in ("category", "difficulty", "text"):
             label = getattr(self, name)
             if label is not None and not isinstance(label, str):
                 raise TypeError(
@@ -299,7 +344,7 @@ class ListScores:
 
 
 def recall(
-    retrieved: Iterable[str],
+    retrieved: Iterable[Id],
     judgments: Judgments,
     k: SupportsIndex | None = None,
     *,
@@ -311,7 +356,7 @@ def recall(
 
 
 def precision(
-    retrieved: Iterable[str],
+    retrieved: Iterable[Id],
     judgments: Judgments,
     k: SupportsIndex | None = None,
     *,
@@ -324,7 +369,7 @@ def precision(
 
 
 def f1(
-    retrieved: Iterable[str],
+    retrieved: Iterable[Id],
     judgments: Judgments,
     k: SupportsIndex | None = None,
     *,
@@ -337,7 +382,7 @@ def f1(
 
 
 def reciprocal_rank(
-    retrieved: Iterable[str],
+    retrieved: Iterable[Id],
     judgments: Judgments,
     k: SupportsIndex | None = None,
     *,
@@ -348,14 +393,14 @@ def reciprocal_rank(
     return rr.reciprocal_rank(judged, cutoff=cutoff, rel=check_integer("threshold", threshold))
 
 
-def ndcg(retrieved: Iterable[str], judgments: Judgments, k: SupportsIndex | None = None) -> float:
+def ndcg(retrieved: Iterable[Id], judgments: Judgments, k: SupportsIndex | None = None) -> float:
     """Compute nDCG at `k` with the grade as gain; the ideal ranking holds all judgments."""
     judged, cutoff = _judge(retrieved, judgments, k)
     return _ndcg.ndcg(judged, cutoff=cutoff)
 
 
 def average_precision(
-    retrieved: Iterable[str],
+    retrieved: Iterable[Id],
     judgments: Judgments,
     k: SupportsIndex | None = None,
     *,
@@ -367,7 +412,7 @@ def average_precision(
 
 
 def hit_rate(
-    retrieved: Iterable[str],
+    retrieved: Iterable[Id],
     judgments: Judgments,
     k: SupportsIndex | None = None,
     *,
@@ -379,7 +424,7 @@ def hit_rate(
 
 
 def compute_all(
-    retrieved: Iterable[str],
+    retrieved: Iterable[Id],
     judgments: Judgments,
     k: SupportsIndex | None = None,
     *,

@@ -5,9 +5,9 @@ section after the #. A hit matches by the first of these that gives a result:
 
 1. its id, unchanged;
 2. its address (`source_url`, `url`, `source` or `path` in its metadata, or its document if it is a
-   URL) and its section (the fragment of the address, or its `section` path from the innermost
-   heading out), both equal up to case, punctuation, host and file extension; or its document; or
-   its document and section;
+   URL) and its section (the fragment of the address, or its `section` or `section_path` from the
+   innermost heading out), both equal up to case, punctuation, host and file extension; or its
+   document; or its document and section;
 3. containment: the address contains the whole path (the longest one counts), and the section is
    equal to the judged section or contains its words in sequence.
 
@@ -24,7 +24,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 from urllib.parse import unquote
 
-from berryeval.data import SECTION_SEPARATOR
+from berryeval.data import SECTION_SEPARATOR, split_section
 
 if TYPE_CHECKING:
     from berryeval.anchors import Targets
@@ -87,7 +87,7 @@ def contains(outer: tuple[str, ...], inner: tuple[str, ...]) -> bool:
 How: TypeAlias = Literal["id", "exact", "contained", "tie", "none"]
 
 ADDRESS_FIELDS: Final = ("source_url", "url", "source", "path")
-SECTION_FIELDS: Final = ("section", "heading", "anchor")
+SECTION_FIELDS: Final = ("section", "section_path", "sectionPath", "heading", "anchor")
 
 
 @dataclass(frozen=True)
@@ -198,7 +198,10 @@ def _headings(hit: Hit) -> Iterator[Words]:
     for field in SECTION_FIELDS:
         value = hit.metadata.get(field)
         if isinstance(value, str):
-            headings.extend(reversed(value.split(SECTION_SEPARATOR)))
+            path = split_section(value) if "path" in field.lower() else ()
+            headings += reversed(path or value.split(SECTION_SEPARATOR))
+        elif isinstance(value, list | tuple):
+            headings += [one for one in reversed(value) if isinstance(one, str)]
     return filter(None, map(split_heading, headings))
 
 

@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from berryeval._internal.serial import type_mismatch
+from berryeval._internal.text import find_field
 from berryeval._internal.validate import is_number, reject_unknown, require_fraction
 from berryeval.anchors import CoverageRule, Location, Target, Targets, build_ranking, find_credit
 from berryeval.data import TOKEN_THRESHOLD, Anchor, Judgment, Strategy
@@ -67,7 +68,7 @@ class RelevanceOptions:
         return cls(**chosen)
 
 
-# Metadata fields with relevant ids; the first that a query has counts.
+# Metadata fields with relevant ids, also spelled relevantIds; the first that a query has counts.
 ID_FIELDS: Final = ("relevant_ids", "relevant_chunk_ids", "ground_truth_ids", "qrels")
 
 
@@ -76,11 +77,10 @@ def explicit_ids(query: Query) -> dict[str, float] | None:
 
     A null field is ignored. An empty list or object means that nothing is relevant.
     """
-    for name in ID_FIELDS:
-        value = query.metadata.get(name)
-        if value is not None:
-            return _read_grades(value, f"metadata.{name} of query {query.id!r}")
-    return None
+    name = find_field(query.metadata, *ID_FIELDS)
+    if name is None:
+        return None
+    return _read_grades(query.metadata[name], f"metadata.{name} of query {query.id!r}")
 
 
 def _read_grades(value: Any, where: str) -> dict[str, float]:
@@ -125,7 +125,7 @@ def overlap(expected: Collection[str], chunk: Collection[str]) -> float:
 
 def expected_answers(query: Query) -> tuple[frozenset[str], ...]:
     """Return the words of each expected answer of a query, any of which is enough."""
-    field = next((name for name in ANSWER_FIELDS if query.metadata.get(name) is not None), None)
+    field = find_field(query.metadata, *ANSWER_FIELDS)
     if field is None:
         return ()
     value = query.metadata[field]

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from berryeval._internal.text import pluralize, truncate
+from berryeval._internal.text import find_field, pluralize, truncate
 from berryeval._internal.validate import nearest
 from berryeval.anchors import format_hash
 from berryeval.benchmarks.checks.finding import Finding, name_of
@@ -144,7 +144,8 @@ def _explain_nothing(subject: Subject, query: Query) -> str:
     labels = subject.read_labels(query)
     if isinstance(labels, Labels) and labels.grades is not None:
         return "" if labels.grades else "no labels that its pack can read"
-    return "" if any(query.metadata.get(name) for name in _LABELS) else "no judgment"
+    fields = (find_field(query.metadata, name) for name in _LABELS)
+    return "" if any(query.metadata[one] for one in fields if one) else "no judgment"
 
 
 def check_targets(subject: Subject) -> Iterator[Finding]:

@@ -2,7 +2,8 @@
 
 A chunk id such as "guide/web#set-up" is a document, "#" and a section id; the judgment is on the
 section without its subsections, whatever the chunking. An id without "#" is a document. Pairs that
-`not-relevant.json`, an array of `{"query", "chunkIds"}`, lists were judged with grade 0.
+`not-relevant.json`, an array of `{"query", "chunkIds"}`, lists were judged with grade 0. Unknown
+types, grades outside of 1 to 3 and entries without judgments are kept with a remark.
 """
 
 from __future__ import annotations
@@ -10,15 +11,18 @@ from __future__ import annotations
 from typing import Final
 
 from berryeval._internal.json import Node, locate_errors, read_json_node
+from berryeval._internal.validate import suggest
 from berryeval.benchmarks.benchmark import Benchmark, BenchmarkBuilder, read_about
 from berryeval.benchmarks.build import read_id, read_optional_text
 from berryeval.benchmarks.documents import read_text_documents
 from berryeval.benchmarks.loading import Loader, Source
 from berryeval.data import Anchor, Judgment, Query
 from berryeval.errors import DataError
+from berryeval.metrics import QueryType
 
 FILE: Final = "golden-set.json"
 REJECTED: Final = "not-relevant.json"
+_SCALE: Final = (1, 2, 3)
 
 
 def load(source: Source) -> Benchmark:
@@ -63,7 +67,12 @@ def _add_query(builder: BenchmarkBuilder, entry: Node, number: str) -> None:
         extra=entry.besides("id", "query", "queryType", "judgments"),
     )
     builder.add_query(query, entry.where)
-    for judged in entry["judgments"].items():
+    _remark_type(builder, entry)
+    judgments = entry["judgments"]
+    if not judgments.items():
+        builder.add_remark(f"{judgments.where}: is empty, so nothing is relevant to the query")
+    for judged in judgments.items():
+        _remark_grade(builder, judged["grade"])
         chunk = judged["chunkId"].id()
         with locate_errors(judged.where):
             target = _parse_target(chunk)
@@ -75,6 +84,30 @@ def _add_query(builder: BenchmarkBuilder, entry: Node, number: str) -> None:
             extra={"chunk_id": chunk, **judged.besides("chunkId", "grade", "note")},
         )
         builder.add_judgment(judgment, judged.where)
+
+
+def _remark_type(builder: BenchmarkBuilder, entry: Node) -> None:
+    kinds = [kind.value for kind in QueryType]
+    given = entry.get("queryType")
+    if given is None:
+        builder.add_remark(f"{entry.where}: has no 'queryType'; the types are {', '.join(kinds)}")
+        return
+    try:
+        QueryType(given.text())
+    except ValueError:
+        known = suggest(given.text(), kinds, listed="the types are")
+        builder.add_remark(f"{given.where}: unknown type {given.text()!r:.60}; {known}")
+
+
+def _remark_grade(builder: BenchmarkBuilder, grade: Node) -> None:
+    number = grade.number()
+    if number == 0:
+        builder.add_remark(
+            f"{grade.where}: 0 is written out; a chunk without a judgment has grade 0, and "
+            f"{REJECTED} keeps chunks that were judged not relevant"
+        )
+    elif number not in _SCALE:
+        builder.add_remark(f"{grade.where}: {number:g} is outside of the scale 1 to 3")
 
 
 LOADER = Loader(

@@ -13,7 +13,7 @@ from berryeval.benchmarks.benchmark import (
     read_about,
     read_about_node,
 )
-from berryeval.benchmarks.build import read_id, read_metadata, read_optional_text
+from berryeval.benchmarks.build import read_id, read_metadata, read_optional_text, respell
 from berryeval.benchmarks.documents import read_text_documents
 from berryeval.benchmarks.loading import JSON_LINES, Loader, Source
 from berryeval.data import Anchor, Document, Judgment, Query
@@ -92,6 +92,7 @@ def _add_line(builder: BenchmarkBuilder, node: Node, kind: str, place: tuple[str
 
 
 def _add_record(builder: BenchmarkBuilder, node: Node, place: tuple[str, int]) -> None:
+    node = respell(node, "relevant_chunk_ids", "chunk_text")
     text = node.get("chunk_text")
     identity = read_id(node, str(len(builder.queries) + 1))
     chunks = [chunk.id() for chunk in node["relevant_chunk_ids"].items()]

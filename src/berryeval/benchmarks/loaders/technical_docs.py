@@ -3,6 +3,10 @@
 In `relevance-judgments.json` the array `judgments` has, for each `query_id`, the judgments under
 `relevant`, the `primary` section, and `relevant_chunk_ids`, the highest grade first. Chunk ids are
 derived from names and must agree if given; running this module with a FOLDER writes them.
+
+Without `relevant`, the array `relevant_chunk_ids` has the ids of chunks of grade 1, and
+`primary_relevant` is the one of grade 2. An id of a section of the documents means that section.
+Names may also be written `QueryId` or `queryId`, and the file may map query ids to arrays of ids.
 """
 
 from __future__ import annotations
@@ -14,19 +18,24 @@ from typing import TYPE_CHECKING, Any, Final
 
 from berryeval._internal.files import replace_file
 from berryeval._internal.json import Node, locate_errors, read_json_node
+from berryeval.anchors import parse_sections
 from berryeval.benchmarks.benchmark import Benchmark, BenchmarkBuilder, read_about
-from berryeval.benchmarks.build import read_optional_text, read_texts
+from berryeval.benchmarks.build import read_optional_text, read_texts, respell
 from berryeval.benchmarks.documents import read_text_documents
 from berryeval.benchmarks.loading import Loader, Source
 from berryeval.data import Anchor, Judgment, Query
 from berryeval.errors import BerryEvalError, DataError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from berryeval._internal.files import PathLike
+    from berryeval.data import Document
 
 
 QUERIES: Final = "test-queries.json"
 JUDGMENTS: Final = "relevance-judgments.json"
+_NAMES: Final = ("query_id", "relevant_chunk_ids", "primary_relevant")
 
 
 def load(source: Source) -> Benchmark:
@@ -41,15 +50,52 @@ def load(source: Source) -> Benchmark:
         queries = queries["queries"]
     for entry in queries.items():
         builder.add_query(_parse_query(entry), entry.where)
+    sections = _index_sections(name, builder.documents)
     for judged in _read_judged(read_json_node(source.file(JUDGMENTS))):
+        if not judged.has("relevant"):
+            _add_listed(builder, judged, sections)
+            continue
         for entry in judged["relevant"].items():
             builder.add_judgment(_parse_judgment(name, judged["query_id"].id(), entry), entry.where)
         _check_summary(name, judged)
     return builder.build(**about)
 
 
+def _index_sections(benchmark: str, documents: Iterable[Document]) -> dict[str, Anchor]:
+    """Return every section of the documents by its chunk id."""
+    return {
+        section_chunk_id(benchmark, document.id, section.id): Anchor(
+            document=document.id, section=(section.id,), subsections=False
+        )
+        for document in documents
+        for section in parse_sections(document.text)
+        if section.id
+    }
+
+
+def _add_listed(builder: BenchmarkBuilder, judged: Node, sections: dict[str, Anchor]) -> None:
+    """Add judgments that are a list of chunk ids with a primary one."""
+    entries = judged["relevant_chunk_ids"].items()
+    primary = judged.get("primary_relevant")
+    ids = [entry.id() for entry in entries]
+    if primary is not None and primary.id() not in ids:
+        raise DataError(
+            f"{primary.where}: expected one of the relevant chunk ids, found {primary.id()!r:.80}"
+        )
+    for chunk, entry in zip(ids, entries, strict=True):
+        target = sections.get(chunk)
+        judgment = Judgment(
+            query_id=judged["query_id"].id(),
+            target=target or Anchor(chunk=chunk),
+            grade=2 if primary is not None and chunk == primary.id() else 1,
+            extra={"chunk_id": chunk} if target else {},
+        )
+        builder.add_judgment(judgment, entry.where)
+
+
 def _parse_query(entry: Node) -> Query:
     names = ("category", "difficulty", "description")
+    entry = respell(entry, "id", "query", *names)
     return Query(
         id=entry["id"].id(),
         text=entry["query"].text(),
@@ -147,11 +193,20 @@ def fill_chunk_ids(folder: PathLike) -> int:
 
 
 def _read_judged(node: Node) -> list[Node]:
-    """Return the entries of the array `judgments`, or of the file if it is an array."""
-    judged = (node["judgments"] if node.has("judgments") else node).items()
+    """Return the entries of the array `judgments`, of the array, or of the object by query id."""
+    node = node["judgments"] if node.has("judgments") else node
+    if isinstance(node.value, dict):
+        judged = [_name_query(name, entry) for name, entry in node.fields()]
+    else:
+        judged = [respell(entry, *_NAMES) for entry in node.items()]
     for entry in judged:
         entry["query_id"].id()
     return judged
+
+
+def _name_query(query: str, entry: Node) -> Node:
+    ids = {"relevant_chunk_ids": entry.value} if isinstance(entry.value, list) else entry.object()
+    return respell(Node({**ids, "query_id": query}, entry.source, entry.path), *_NAMES)
 
 
 def _format_json(value: Any, indent: str = "") -> str:

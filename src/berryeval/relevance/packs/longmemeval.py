@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from berryeval._internal.serial import read_strings
+from berryeval._internal.text import find_field
 from berryeval.data import Span
 from berryeval.relevance.packs.base import (
     Labels,
@@ -53,7 +54,7 @@ class _Sessions:
                     self._places[turn.id].append(turn.span)
 
     def rules_for(self, query: Query) -> _Rules:
-        given = next((name for name in LABEL_FIELDS if query.metadata.get(name) is not None), "")
+        given = find_field(query.metadata, *LABEL_FIELDS) or ""
         where = f"metadata.{given} of query {query.id!r}"
         if query.id.endswith("_abs"):
             return _Rules(self, Labels({}))
