@@ -35,6 +35,7 @@ from berryeval.workflows.plan import Plan
 from berryeval.workflows.provider_run import Answers, remove_texts
 from berryeval.workflows.recording import Passages, Recorder, all_metrics
 from berryeval.workflows.run_folder import RunFolder
+from berryeval.workflows.scope_tally import ScopeTally
 from berryeval.workflows.selection import build_relevance
 
 if TYPE_CHECKING:
@@ -147,7 +148,7 @@ def score_and_record(journal: Path, benchmark: Benchmark, chunks: list[Chunk]) -
     plan = Plan.model_validate({"benchmarks": ["null"], "providers": ["null"], "k": HITS})
     passages = Passages()
     with Answers.open(journal, queries, chunks) as answers:
-        recorder = Recorder(queries, answers, passages)
+        recorder = Recorder(queries, answers, passages, ScopeTally(benchmark, chunks))
         relevance = build_relevance(benchmark, queries, chunks)
         metrics = all_metrics(plan.scored)
         scores = judge_and_score(relevance, answers, metrics, seen=recorder.add)

@@ -46,9 +46,10 @@ class Handler(BaseHTTPRequestHandler):
         if self.refused("PUT", body):
             return
         if rest == "points":
-            points = [models.PointStruct(id=p["id"], vector=p["vector"]) for p in body["points"]]
-            self.server.client.upsert(name, points)
+            self.server.client.upsert(name, [models.PointStruct(**p) for p in body["points"]])
             self.reply({"operation_id": 0, "status": "completed"})
+        elif rest == "index":
+            self.reply({"operation_id": 1, "status": "completed"})
         else:
             # As a server, a search changes no vectors; those of the provider have length 1.
             assert body["vectors"]["distance"] == "Cosine"
@@ -60,9 +61,11 @@ class Handler(BaseHTTPRequestHandler):
         if self.refused("POST", body):
             return
         name, _ = self.collection()
+        inside = models.Filter(**body["filter"]) if body.get("filter") else None
         found = self.server.client.query_points(
-            name, query=body["query"]["nearest"], limit=body["limit"], with_payload=False
-        )
+            name, query=body["query"]["nearest"], limit=body["limit"], with_payload=False,
+            query_filter=inside,
+        )  # fmt: skip
         points = [{"id": p.id, "version": 0, "score": p.score} for p in found.points]
         self.reply({"points": points})
 

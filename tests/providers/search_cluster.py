@@ -92,7 +92,7 @@ class Cluster:
         settings = body["settings"]["index"]
         vectors = {"elasticsearch": "dense_vector", "opensearch": "knn_vector"}[self.flavour]
         for mapping in fields.values():
-            if mapping["type"] not in {"text", "integer", vectors}:
+            if mapping["type"] not in {"text", "integer", "keyword", vectors}:
                 kind = mapping["type"]
                 raise RejectedError(
                     400, "mapper_parsing_exception", f"No handler for type [{kind}]"
@@ -124,16 +124,21 @@ class Cluster:
         if unknown:
             raise RejectedError(400, "parsing_exception", f"unknown key {sorted(unknown)}")
         query = body.get("query", {})
+        inside: Any = None
+        if "bool" in query:
+            (inside, (query,)) = query["bool"]["filter"], query["bool"]["must"]
+            inside = {"bool": {"filter": inside}}
         if "match" in query:
-            scores = _by_terms(index, query["match"]["body"]["query"])
+            found = _by_terms(index, query["match"]["body"]["query"])
+            scores = {name: score for name, score in found.items() if _matches(index, name, inside)}
         elif self.flavour == "opensearch":
             asked = query["knn"]["embedding"]
-            scores = _by_vector(index, asked["vector"], asked["k"])
+            scores = _by_vector(index, asked["vector"], asked["k"], asked.get("filter"))
         else:
             knn = body["knn"]
             if not knn["k"] <= knn["num_candidates"] <= 10_000:
                 raise RejectedError(400, "illegal_argument_exception", "[num_candidates] is wrong")
-            scores = _by_vector(index, knn["query_vector"], knn["k"])
+            scores = _by_vector(index, knn["query_vector"], knn["k"], knn.get("filter"))
         rows = sorted(scores, key=lambda name: (-scores[name], int(name)))
         if "sort" in body:
             assert body["sort"] == [{"_score": "desc"}, {"order": "desc"}]
@@ -178,12 +183,28 @@ def _by_terms(index: Index, text: str) -> dict[str, float]:
     return scores
 
 
-def _by_vector(index: Index, vector: list[float], k: int) -> dict[str, float]:
+def _matches(index: Index, name: str, inside: Any) -> bool:
+    """Whether a document passes a `bool` filter of `terms`, before anything is ranked."""
+    if inside is None:
+        return True
+    clauses = inside["bool"]["filter"]
+    if any(
+        index.fields.get(key, {}).get("type") != "keyword" for c in clauses for key in c["terms"]
+    ):
+        raise RejectedError(400, "query_shard_exception", "terms need a keyword field")
+    return all(
+        set(wanted) & set(index.seen[name].get(key, ()))
+        for clause in clauses
+        for key, wanted in clause["terms"].items()
+    )
+
+
+def _by_vector(index: Index, vector: list[float], k: int, inside: Any) -> dict[str, float]:
     if len(vector) != index.vector_length or not any(vector):
         raise RejectedError(400, "query_shard_exception", "the query vector has a wrong length")
     scores = {}
     for name, document in index.seen.items():
-        if "embedding" in document:
+        if "embedding" in document and _matches(index, name, inside):
             cosine = _dot(vector, document["embedding"])
             cosine /= math.sqrt(_dot(vector, vector)) or 1.0
             scores[name] = (1 + cosine / math.sqrt(_dot(*[document["embedding"]] * 2))) / 2

@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar, overl
 
 from berryeval._internal.json import Node, read_json_node
 from berryeval.benchmarks.build import read_metadata, read_texts
-from berryeval.data import Anchor, Document, Judgment, Query
+from berryeval.data import (
+    Anchor,
+    Document,
+    Judgment,
+    Query,
+    read_field,
+    scope_fields,
+    unknown_field,
+)
 from berryeval.errors import DataError, RepeatedDocumentError
 
 if TYPE_CHECKING:
@@ -51,9 +59,14 @@ class Benchmark:
     remarks: tuple[str, ...] = field(default=(), compare=False)
 
     def __post_init__(self) -> None:
-        """Reject empty and repeated ids."""
+        """Reject empty and repeated ids, and scopes by a field that no document has."""
         self._check_ids("document", "documents", self.documents)
         self._check_ids("query", "queries", self.queries)
+        for name in scope_fields(self.queries) if self.documents else ():
+            if not any(read_field(document, name) for document in self.documents):
+                place = next(n for n, query in enumerate(self.queries) if name in query.scope)
+                where = self.where("queries", place) or f"{self.name}: queries[{place}]"
+                raise unknown_field(name, self.documents, "document", f"{where}: ")
 
     def _check_ids(self, what: str, kind: RecordKind, records: Sequence[Document | Query]) -> None:
         first: dict[str, int] = {}

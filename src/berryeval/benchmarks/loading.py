@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any, Final
 from berryeval._internal.files import PathLike, display_name, plain_suffix
 from berryeval._internal.json import read_json_lines, read_json_node
 from berryeval._internal.registry import Registry
+from berryeval._internal.text import pluralize
 from berryeval._internal.validate import reject_unknown, require, suggest
-from berryeval.data import choose_columns, read_header, read_parquet_columns
-from berryeval.errors import DataError
+from berryeval.data import choose_columns, read_header, read_parquet_columns, read_property
+from berryeval.errors import ConfigurationError, DataError
 
 if TYPE_CHECKING:
     from berryeval._internal.json import Node
@@ -187,7 +188,13 @@ LOADERS: Final[Registry[Loader]] = Registry(
 )
 
 
-def load_benchmark(source: PathLike, *, format: str | None = None, **options: Any) -> Benchmark:  # noqa: A002 - the word people look for
+def load_benchmark(
+    source: PathLike,
+    *,
+    format: str | None = None,  # noqa: A002 - the word people look for
+    scope: str | Sequence[str] | None = None,
+    **options: Any,
+) -> Benchmark:
     """Load a bundled benchmark, or one from a file or folder.
 
     Args:
@@ -195,10 +202,45 @@ def load_benchmark(source: PathLike, *, format: str | None = None, **options: An
             name always means that benchmark; write "./technical-docs" for a folder of that name.
         format: Name of a loader. By default the format is recognized from the files; if no format
             or several match, the error lists them.
+        scope: Fields that limit each query to the documents with the query's own value, such as
+            "conversation"; "none" lets every query search all documents. By default the files
+            decide: the scopes of their queries, or `scope` in `benchmark.json`.
         options: Options of the loader, such as `split="dev"` for BEIR.
     """
     found, loader = check_source(source, format, options)
-    return loader.load(found, **options)
+    benchmark = loader.load(found, **options)
+    chosen = benchmark.metadata.get(_SCOPE) if scope is None else scope
+    return benchmark if chosen is None else set_scope(benchmark, chosen)
+
+
+_SCOPE: Final = "scope"  # an option of every format
+_NO_SCOPE: Final = "none"
+_QUERY_FIELDS: Final = ("id", "category", "difficulty")
+
+
+def set_scope(benchmark: Benchmark, given: str | Sequence[str]) -> Benchmark:
+    """Limit every query to the documents that have its own values of these fields."""
+    listed = given.split(",") if isinstance(given, str) else given
+    ok = isinstance(listed, list | tuple) and all(isinstance(name, str) for name in listed)
+    require(ok, f"scope of {benchmark.name}", "names of fields, such as [conversation]", given)
+    names = [name for one in listed if (name := one.strip()) not in {"", _NO_SCOPE}]
+    queries, without = [], 0
+    for query in benchmark.queries:
+        values = {name: read_property(query, name, _QUERY_FIELDS) for name in names}
+        scope = {name: found[0] if len(found) == 1 else found for name, found in values.items()}
+        queries.append(replace(query, scope={name: one for name, one in scope.items() if one}))
+        without += not all(values.values())
+    for name in names:
+        if not any(name in query.scope for query in queries):
+            fields = dict.fromkeys(key for one in queries for key in (*one.metadata, *one.extra))
+            raise ConfigurationError(
+                f"scope: no query of {benchmark.name} has a {name!r}; {suggest(name, fields)}"
+            )
+    count = pluralize(without, "query", "queries")
+    lack = "lacks" if without == 1 else "lack"
+    words = f"{count} {lack} a value of {', '.join(names)}; the scope of these is wider"
+    remarks = (*benchmark.remarks, words) if without else benchmark.remarks
+    return replace(benchmark, queries=tuple(queries), remarks=remarks)
 
 
 def check_source(
@@ -208,9 +250,11 @@ def check_source(
     found = Source(_find_path(source))
     name = format_ or detect_format(found)
     loader = LOADERS.get(name)
-    reject_unknown(f"the loader {name}", options, options_of(loader))
+    reject_unknown(f"the loader {name}", options, [*options_of(loader), _SCOPE])
     parameters = inspect.signature(loader.load).parameters
     for option, value in options.items():
+        if option == _SCOPE:
+            continue
         kind = str(parameters[option].annotation).removesuffix(" | None")
         owned = f"{option} of the loader {name}"
         if kind in {"str", "PathLike"}:

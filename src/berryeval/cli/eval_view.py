@@ -77,6 +77,7 @@ class View:
             "latency_seconds": {name: getattr(one.latency, name, None) for name in _LATENCY},
             "batch": one.latency.batch if one.latency else 1,
             "cost_per_query": dict(one.cost),
+            "out_of_scope": one.out_of_scope,
             "warnings": list(one.warnings),
             "scores": one.scores.summary() if one.scores else None,
         }

@@ -109,6 +109,7 @@ def _describe_provider(one: ProviderRecord) -> dict[str, Any]:
         "outcomes": dict(one.outcomes),
         "latency_seconds": one.latency.to_json() if one.latency else None,
         "cost_per_query": dict(one.cost),
+        "out_of_scope": one.out_of_scope,
         "warnings": list(one.warnings),
         "scores": one.scores.summary() if one.scores else None,
     }

@@ -36,6 +36,17 @@ if TYPE_CHECKING:
         split_section,
     )
     from berryeval.data.run import DEFAULT_RULE, RankingRule, Run
+    from berryeval.data.scopes import (
+        DOC_ID,
+        Scope,
+        ScopeIndex,
+        ScopeLabels,
+        is_in_scope,
+        read_field,
+        read_property,
+        scope_fields,
+        unknown_field,
+    )
     from berryeval.data.spans import (
         Passage,
         Shared,

@@ -19,10 +19,12 @@ from berryeval._internal.serial import (
     Reader,
     choice_reader,
     open_field,
+    read_object,
     read_strings,
     type_mismatch,
 )
 from berryeval._internal.validate import is_whole
+from berryeval.data.scopes import Scope, read_scope
 from berryeval.errors import DataError
 
 if TYPE_CHECKING:
@@ -65,6 +67,7 @@ class _Record(JsonRecord):
         "Unit": choice_reader(*get_args(Unit)),
         "Need": choice_reader(*get_args(Need)),
         "Anchor": _read_anchor,
+        "Scope": read_object,  # `Query` itself checks it
     }
 
     @classmethod
@@ -81,7 +84,11 @@ class _Record(JsonRecord):
 
 @dataclass(frozen=True)
 class Query(_Record):
-    """A question with its properties."""
+    """A question with its properties; `scope` limits it to documents with certain fields.
+
+    >>> Query("q1", "Where does Ann work?", scope={"conversation": "c-1"}).scope
+    {'conversation': 'c-1'}
+    """
 
     id: str
     text: str
@@ -89,7 +96,12 @@ class Query(_Record):
     difficulty: str = ""
     description: str = ""
     metadata: Mapping[str, Any] = open_field()
+    scope: Scope = open_field()  # noqa: RUF009 - a field
     extra: Mapping[str, Any] = open_field(repr=False)
+
+    def __post_init__(self) -> None:
+        if self.scope:
+            object.__setattr__(self, "scope", read_scope(self.scope))
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,9 @@ idf(t) = ln(1 + (N - n_t + 0.5) / (n_t + 0.5)). Robertson and Zaragoza (2009), "
 Relevance Framework: BM25 and Beyond"; the Lucene variant as compared by Kamphuis et al. (2020),
 "Which BM25 Do You Mean?". Computed by bm25s.
 
+The scope of a query selects the chunks that are ranked; N, n_t and mean |d| count the whole corpus,
+as in a search engine with a filter.
+
 With feedback the query is searched twice: the second time with the terms that are frequent in the
 best chunks of the first search, weighted equally with the original terms. Abdul-Jaleel et al.
 (2004), "UMass at TREC 2004: Novelty and HARD" (RM3).
@@ -23,6 +26,7 @@ import numpy as np
 
 from berryeval._internal.optional import import_optional
 from berryeval._internal.validate import require, require_whole
+from berryeval.data import ScopeIndex
 from berryeval.errors import ConfigurationError
 from berryeval.providers.base import Provider, searchable_text, select_best
 
@@ -72,6 +76,7 @@ class Bm25(Provider):
     _chunks: Sequence[Chunk] = field(default=(), init=False, repr=False)
     _index: Any = field(default=None, init=False, repr=False)
     _terms_of: dict[str, list[str]] = field(default_factory=dict, init=False, repr=False)
+    _scopes: ScopeIndex = field(default_factory=lambda: ScopeIndex(()), init=False, repr=False)
 
     def __post_init__(self) -> None:
         require(self.k1 >= 0, "k1 of bm25", "0 or more", self.k1)
@@ -83,6 +88,7 @@ class Bm25(Provider):
         """Count the terms of every chunk."""
         bm25s = import_optional("bm25s", "the provider bm25")
         self._chunks = chunks
+        self._scopes = ScopeIndex(chunks)
         self._index = None
         texts = [self.tokenize(searchable_text(chunk)) for chunk in chunks]
         if self.feedback:
@@ -96,14 +102,19 @@ class Bm25(Provider):
         if self._index is None:
             return []
         terms = [term for term in self.tokenize(query.text) if term in self._index.vocab_dict]
+        inside = self._scopes.find(query.scope)
         if not terms:
             return []
         scores = self._index.get_scores(terms)
+        if inside is not None:
+            scores[~inside] = 0.0
         if self.feedback:
             weights = self._expand(terms, scores)
             scores = np.zeros(len(self._chunks), dtype=np.float32)
             for term, weight in weights.items():
                 scores += weight * self._index.get_scores([term])
+            if inside is not None:
+                scores[~inside] = 0.0
         return select_best(self._chunks, scores, k, least=0.0)
 
     def search_many(self, queries: Sequence[Query], k: int) -> list[list[Hit]]:

@@ -233,9 +233,9 @@ id comes first. Scores of vector searches are cosine similarities.
 
 ## Your own
 
-Any object with a method `search(query, k)` is a provider. `query` has `id`, `text` and `metadata`;
-the answer may have any form that [`callable`](#callable) accepts: ids, pairs or `Hit`s, best first.
-All other methods are optional:
+Any object with a method `search(query, k)` is a provider. `query` has `id`, `text`, `metadata` and
+`scope`; the answer may have any form that [`callable`](#callable) accepts: ids, pairs or `Hit`s,
+best first. All other methods are optional:
 
 | method | called |
 | --- | --- |
@@ -274,6 +274,20 @@ mine = "my_package.search:Mine"
 A class is called with the options of the configuration. A function `(text, k)` is used as the
 search itself; any other function is called with the options and returns a provider. Without a
 package of your own, use `callable` with `function: module:object`.
+
+## Scopes
+
+A query may have a scope ([formats.md](formats.md#scopes)), such as
+`query.scope == {"conversation": "c-1"}` or `{"doc_id": ("s-4", "s-9")}`; otherwise it is empty. The
+metadata of a chunk has the fields that scopes name, and `doc_id` is the chunk's own. All bundled
+engines filter by the scope before they rank, so that a query finds as many hits as there are in its
+scope, up to `k`. Statistics of words (as in BM25) are those of the whole corpus, as usual for
+engines with a filter. Your own provider gets the scope with the query and applies it itself: to the
+chunks in `index`, or as a filter of its database.
+
+A provider that ignores the scope is not corrected: its hits count as they are. A warning and the
+field `out_of_scope` (in `run.json` and `eval --json`) give the share of its hits outside the scope
+of their query.
 
 ## Bundled
 """

@@ -61,6 +61,7 @@ class Chroma(EmbeddingProvider):
         places = np.flatnonzero(vectors.any(axis=1)).tolist()
         if not places:
             return
+        labels = self.label(chunks)
         with self._convert_errors():
             self._collection = self._client.create_collection(
                 f"berryeval-{secrets.token_hex(6)}",
@@ -72,7 +73,10 @@ class Chroma(EmbeddingProvider):
             step = self._client.get_max_batch_size()
             for start in range(0, len(places), step):
                 batch = places[start : start + step]
-                self._collection.add(ids=list(map(str, batch)), embeddings=vectors[batch])
+                about = [{"scope": labels[place]} for place in batch] if labels else None
+                self._collection.add(
+                    ids=list(map(str, batch)), embeddings=vectors[batch], metadatas=about
+                )
         self._chunks = chunks
 
     def search(self, query: Query, k: int) -> list[Hit]:
@@ -80,16 +84,25 @@ class Chroma(EmbeddingProvider):
         vector = self.embed_query(query.text)
         if self._collection is None or not vector.any():
             return []
+        inside = self._build_filter(query)
 
         def fetch(count: int) -> list[tuple[int, float]]:
             found = self._collection.query(
-                query_embeddings=[vector], n_results=count, include=["distances"]
+                query_embeddings=[vector], n_results=count, include=["distances"], where=inside
             )
             pairs = zip(found["ids"][0], found["distances"][0], strict=True)
             return [(int(name), 1.0 - distance) for name, distance in pairs]
 
         with self._convert_errors():
             return fetch_hits(self._chunks, k, fetch)
+
+    def _build_filter(self, query: Query) -> dict[str, Any] | None:
+        """Return the scope of a query as Chroma's `where`; None without a scope."""
+        parts = [
+            _combine("$or", [{"scope": {"$contains": label}} for label in labels])
+            for labels in self.filters(query)
+        ]
+        return _combine("$and", parts) if parts else None
 
     @cached_property
     def _chroma(self) -> Any:
@@ -114,3 +127,7 @@ class Chroma(EmbeddingProvider):
             collection, self._collection = self._collection, None
             with self._convert_errors():
                 self._client.delete_collection(collection.name)
+
+
+def _combine(word: str, parts: list[dict[str, Any]]) -> dict[str, Any]:
+    return {word: parts} if len(parts) > 1 else parts[0]

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import numpy as np
 
 from berryeval._internal.validate import require_whole
+from berryeval.data import ScopeIndex
 from berryeval.providers.base import rank_hits, searchable_text
 from berryeval.providers.embedders.base import EmbeddingProvider, embed_queries
 
@@ -43,15 +44,25 @@ class Nearest:
         self._margin = 2 * vectors.shape[1] * float(np.finfo(np.float32).eps)
 
     def find(
-        self, queries: npt.NDArray[np.float32], k: int
+        self,
+        queries: npt.NDArray[np.float32],
+        k: int,
+        inside: Sequence[npt.NDArray[np.bool_] | None] = (),
     ) -> Iterator[tuple[list[int], list[float]]]:
-        """Yield the positions and cosines of the `k` or more nearest vectors of each query."""
+        """Yield the positions and cosines of the `k` or more nearest vectors of each query.
+
+        `inside` tells for each query which vectors it may find; None means all.
+        """
         if not queries.any():  # its vectors may then have another length
             yield from [([], [])] * len(queries)
             return
         rough = queries @ self.vectors.T
         rough[:, self._empty] = -np.inf
-        for query, about in zip(queries, rough, strict=True):
+        for query, about, allowed in zip(
+            queries, rough, inside or [None] * len(queries), strict=True
+        ):
+            if allowed is not None:
+                about[~allowed] = -np.inf
             places = self._candidates(about, k) if query.any() else np.zeros(0, dtype=np.intp)
             rows = self.vectors[places].astype(np.float64)
             cosines = np.einsum("ij,j->i", rows, query.astype(np.float64))
@@ -81,6 +92,7 @@ class Dense(EmbeddingProvider):
     modules: ClassVar[Sequence[str]] = ("wordllama",)
     in_process: ClassVar[bool] = True
     _nearest: Any = field(default=None, init=False, repr=False)
+    _scopes: ScopeIndex = field(default_factory=lambda: ScopeIndex(()), init=False, repr=False)
 
     def __post_init__(self) -> None:
         require_whole("feedback of dense", self.feedback, least=0)
@@ -89,6 +101,7 @@ class Dense(EmbeddingProvider):
         """Embed every chunk."""
         vectors = self.embed([searchable_text(chunk) for chunk in chunks])
         self._nearest = Nearest(vectors)
+        self._scopes = ScopeIndex(chunks)
         self._chunks = chunks if vectors.any() else ()  # all texts may be empty
 
     def search(self, query: Query, k: int) -> list[Hit]:
@@ -100,16 +113,20 @@ class Dense(EmbeddingProvider):
         if not len(self._chunks):
             return [[] for _ in queries]
         vectors = embed_queries(self._embedder, [query.text for query in queries])
+        inside = [self._scopes.find(query.scope) for query in queries]
         if self.feedback:
-            vectors = self._apply_feedback(vectors)
+            vectors = self._apply_feedback(vectors, inside)
         return [
             rank_hits([self._chunks[place] for place in places], cosines, k)
-            for places, cosines in self._nearest.find(vectors, k)
+            for places, cosines in self._nearest.find(vectors, k, inside)
         ]
 
-    def _apply_feedback(self, vectors: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    def _apply_feedback(
+        self, vectors: npt.NDArray[np.float32], inside: Sequence[npt.NDArray[np.bool_] | None]
+    ) -> npt.NDArray[np.float32]:
         moved = vectors.copy()
-        for row, (places, cosines) in enumerate(self._nearest.find(vectors, self.feedback)):
+        found = self._nearest.find(vectors, self.feedback, inside)
+        for row, (places, cosines) in enumerate(found):
             if places:
                 order = np.argsort(-np.array(cosines), kind="stable")[: self.feedback]
                 best = self._nearest.vectors[np.array(places)[order]]

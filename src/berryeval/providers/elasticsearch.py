@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 _MAX_CANDIDATES: Final = 10_000  # the limit of Elasticsearch
 
 
-def build_index_body(flavour: str, analyzer: str, dimensions: int) -> dict[str, Any]:
+def build_index_body(
+    flavour: str, analyzer: str, dimensions: int, *, scoped: bool = False
+) -> dict[str, Any]:
     """Return settings and mappings of the index; 0 dimensions for no vectors."""
     # One shard: each shard computes its own term statistics, so scores would depend on the split.
     settings: dict[str, Any] = {"number_of_shards": 1, "number_of_replicas": 0}
@@ -37,6 +39,8 @@ def build_index_body(flavour: str, analyzer: str, dimensions: int) -> dict[str, 
         "body": {"type": "text", "analyzer": analyzer},
         "order": {"type": "integer"},
     }
+    if scoped:
+        fields["scope"] = {"type": "keyword"}
     if dimensions and flavour == "opensearch":
         settings["knn"] = True
         fields["embedding"] = {
@@ -54,23 +58,41 @@ def build_index_body(flavour: str, analyzer: str, dimensions: int) -> dict[str, 
     return {"settings": {"index": settings}, "mappings": mappings}
 
 
-def build_match_query(text: str, k: int) -> dict[str, Any]:
-    """Return a BM25 query for any of the words; ties are broken by `order`, the order of ids."""
+def build_filter(labels: Sequence[Sequence[str]]) -> dict[str, Any]:
+    """Return a query for chunks with at least one label of each list."""
+    return {"bool": {"filter": [{"terms": {"scope": list(few)}} for few in labels]}}
+
+
+def build_match_query(text: str, k: int, labels: Sequence[Sequence[str]] = ()) -> dict[str, Any]:
+    """Return a BM25 query for any of the words; ties are broken by `order`, the order of ids.
+
+    A filter leaves the scores unchanged: term statistics are those of the whole index.
+    """
+    query: dict[str, Any] = {"match": {"body": {"query": text}}}
+    if labels:
+        query = {"bool": {"must": [query], **build_filter(labels)["bool"]}}
     return {
         "size": k, "_source": False, "track_total_hits": False, "track_scores": True,
-        "query": {"match": {"body": {"query": text}}},
+        "query": query,
         "sort": [{"_score": "desc"}, {"order": "desc"}],
     }  # fmt: skip
 
 
-def build_knn_query(flavour: str, vector: list[float], k: int, candidates: int) -> dict[str, Any]:
-    """Return a query for the nearest vectors."""
+def build_knn_query(
+    flavour: str,
+    vector: list[float],
+    k: int,
+    candidates: int,
+    labels: Sequence[Sequence[str]] = (),
+) -> dict[str, Any]:
+    """Return a query for the nearest vectors; a filter applies before they are chosen."""
     asked: dict[str, Any] = {"size": k, "_source": False, "track_total_hits": False}
+    inside = {"filter": build_filter(labels)} if labels else {}
     if flavour == "opensearch":
-        return {**asked, "query": {"knn": {"embedding": {"vector": vector, "k": k}}}}
+        return {**asked, "query": {"knn": {"embedding": {"vector": vector, "k": k, **inside}}}}
     wide = min(max(candidates, k), _MAX_CANDIDATES)
     knn = {"field": "embedding", "query_vector": vector, "k": k, "num_candidates": wide}
-    return {**asked, "knn": knn}
+    return {**asked, "knn": {**knn, **inside}}
 
 
 _PREFIX: Final = re.compile("[a-z][a-z0-9_-]{0,99}")
@@ -138,11 +160,14 @@ class Elasticsearch(FusingProvider):
         self._has_vectors = vectors is not None and bool(vectors.any())
         dimensions = vectors.shape[1] if vectors is not None and self._has_vectors else 0
         name = f"{self.prefix}-{secrets.token_hex(8)}"
-        body = build_index_body(self._detected_flavour, self.analyzer, dimensions)
+        labels = self.label(chunks)
+        body = build_index_body(
+            self._detected_flavour, self.analyzer, dimensions, scoped=labels is not None
+        )
         self._server.ask("PUT", f"/{quote(name)}", body=body, attempts=_ATTEMPTS)
         self._index = name
         headers = {"Content-Type": "application/x-ndjson"}
-        for batch in _batches(self._format_bulk(texts, vectors)):
+        for batch in _batches(self._format_bulk(texts, vectors, labels)):
             answer = self._server.ask(
                 "POST", f"/{name}/_bulk", attempts=_ATTEMPTS, content=batch, headers=headers
             )
@@ -166,7 +191,9 @@ class Elasticsearch(FusingProvider):
             self.flavour = "opensearch" if named else "elasticsearch"
         return self.flavour
 
-    def _format_bulk(self, texts: list[str], vectors: Any) -> Iterator[str]:
+    def _format_bulk(
+        self, texts: list[str], vectors: Any, labels: list[list[str]] | None
+    ) -> Iterator[str]:
         """Yield the `_bulk` lines of each chunk; long ids are rejected, so positions are ids."""
         ids = [encode_id(chunk.id) for chunk in self._chunks]
         ordered = sorted(range(len(ids)), key=ids.__getitem__)
@@ -175,6 +202,8 @@ class Elasticsearch(FusingProvider):
             document: dict[str, Any] = {"body": clean_text(text), "order": order[place]}
             if vectors is not None and vectors[place].any():
                 document["embedding"] = vectors[place].tolist()
+            if labels is not None:
+                document["scope"] = list(map(clean_text, labels[place]))
             action = json.dumps({"index": {"_id": str(place)}})
             yield f"{action}\n{json.dumps(document)}\n"
 
@@ -183,14 +212,20 @@ class Elasticsearch(FusingProvider):
         return self.search_by_mode(query, k) if self._index else []
 
     def _search_text(self, query: Query, k: int) -> list[Hit]:
-        return self._request_hits(build_match_query(clean_text(query.text), k), k)
+        body = build_match_query(clean_text(query.text), k, self._clean_filters(query))
+        return self._request_hits(body, k)
 
     def _search_vectors(self, query: Query, k: int) -> list[Hit]:
+        labels = self._clean_filters(query)
         vector = self.embed_query(query.text) if self._has_vectors else None
         if vector is None or not vector.any():
             return []
-        body = build_knn_query(self._detected_flavour, vector.tolist(), k, self.candidates)
+        flavour = self._detected_flavour
+        body = build_knn_query(flavour, vector.tolist(), k, self.candidates, labels)
         return self._request_hits(body, k, cosine=True)
+
+    def _clean_filters(self, query: Query) -> list[list[str]]:
+        return [list(map(clean_text, few)) for few in self.filters(query)]
 
     def _request_hits(self, body: dict[str, Any], k: int, *, cosine: bool = False) -> list[Hit]:
         answer = self._server.ask("POST", f"/{self._index}/_search", body=body)

@@ -53,21 +53,28 @@ class LanceDb(FusingProvider):
         self._drop()
         if not len(chunks):
             return
-        columns = self._build_columns([searchable_text(chunk) for chunk in chunks])
+        columns = self._build_columns(
+            [searchable_text(chunk) for chunk in chunks], self.label(chunks)
+        )
         with self._convert_errors():
             name = f"berryeval_{secrets.token_hex(6)}"
             self._table = self._database.create_table(name, columns, on_bad_vectors="null")
             index = self._import("lancedb.index")
             if self.mode != "vector":
                 self._table.create_index("text", config=index.FTS(language=self.language))
+            if "scope" in columns.column_names:
+                self._table.create_index("scope", config=index.LabelList())
             vectors = self.mode != "text" and self.approximate
             if vectors and columns["vector"].null_count < len(chunks):
                 self._table.create_index("vector", config=index.HnswFlat(distance_type="cosine"))
         self._chunks = chunks
 
-    def _build_columns(self, texts: list[str]) -> Any:
+    def _build_columns(self, texts: list[str], labels: list[list[str]] | None) -> Any:
         arrow = self._import("pyarrow")
         columns = {"place": arrow.array(range(len(texts)), arrow.int64())}
+        if labels is not None:
+            rows = [list(map(clean_text, row)) for row in labels]
+            columns["scope"] = arrow.array(rows, arrow.list_(arrow.string()))
         if self.mode != "vector":
             columns["text"] = arrow.array(map(clean_text, texts), arrow.string())
         if self.mode != "text":
@@ -91,7 +98,7 @@ class LanceDb(FusingProvider):
 
         def fetch(count: int) -> list[tuple[int, float]]:
             found = self._table.search(asked, query_type="fts").limit(count)
-            return _pairs(found, "_score")
+            return _pairs(self._limit(found, query), "_score")
 
         return fetch_hits(self._chunks, k, fetch)
 
@@ -105,9 +112,15 @@ class LanceDb(FusingProvider):
             found = found.distance_type("cosine").limit(count)
             if not self.approximate:
                 found = found.bypass_vector_index()
-            return [(place, 1.0 - distance) for place, distance in _pairs(found, "_distance")]
+            pairs = _pairs(self._limit(found, query), "_distance")
+            return [(place, 1.0 - distance) for place, distance in pairs]
 
         return fetch_hits(self._chunks, k, fetch)
+
+    def _limit(self, found: Any, query: Query) -> Any:
+        """Limit a search to the scope of its query, before the ranking is cut."""
+        conditions = [f"array_has_any(scope, {_quote(few)})" for few in self.filters(query)]
+        return found.where(" AND ".join(conditions), prefilter=True) if conditions else found
 
     @staticmethod
     def _import(module: str) -> Any:
@@ -145,6 +158,11 @@ class LanceDb(FusingProvider):
             if self._folder:
                 shutil.rmtree(self._folder, ignore_errors=True)
                 self._folder = ""
+
+
+def _quote(labels: list[str]) -> str:
+    quoted = (clean_text(label).replace("'", "''") for label in labels)
+    return "[" + ", ".join(f"'{label}'" for label in quoted) + "]"
 
 
 def _pairs(found: Any, score: str) -> list[tuple[int, float]]:

@@ -49,17 +49,17 @@ _WORDS: Final = (
 _BY_TEXT: Final = """
     SELECT place, id, ts_rank_cd(words, asked, %(normalisation)s) AS score
     FROM {table}, (SELECT {words} AS asked) AS question
-    WHERE words @@ asked
+    WHERE words @@ asked {inside}
     ORDER BY score DESC, id COLLATE "C" DESC LIMIT {depth}"""
 _BY_VECTOR: Final = """
     SELECT place, id, 1 - (embedding {distance} %(vector)s::{kind}) AS score
-    FROM {table} WHERE embedding IS NOT NULL AND %(vector)s::{kind} IS NOT NULL
+    FROM {table} WHERE embedding IS NOT NULL AND %(vector)s::{kind} IS NOT NULL {inside}
     ORDER BY score DESC, id COLLATE "C" DESC LIMIT {depth}"""
 # PostgreSQL uses the index only if the query orders by the distance alone.
 _BY_INDEX: Final = """
     SELECT place, id, 1 - distance AS score FROM (
         SELECT place, id, embedding {distance} %(vector)s::{kind} AS distance
-        FROM {table} WHERE embedding IS NOT NULL AND %(vector)s::{kind} IS NOT NULL
+        FROM {table} WHERE embedding IS NOT NULL AND %(vector)s::{kind} IS NOT NULL {inside}
         ORDER BY embedding {distance} %(vector)s::{kind} LIMIT {depth}
     ) AS nearest"""
 _FUSED: Final = """
@@ -87,16 +87,20 @@ def build_statement(
     approximate: bool = False,
     depth: int,
     limit: int,
+    filters: int = 0,
 ) -> str:
     """Return the SQL statement that answers a query; `depth` hits of each kind are considered.
 
+    Its parameters `scope_0`, `scope_1`, ... are as many lists of labels as there are `filters`.
     Table and schema are quoted names; pgvector's schema need not be in the search path.
     """
     table, vector_schema = (name.replace("%", "%%") for name in (table, vector_schema))
-    by_text = _BY_TEXT.format(table=table, words=_WORDS, depth=depth)
+    inside = " ".join(f"AND scope && %(scope_{number})s::text[]" for number in range(filters))
+    by_text = _BY_TEXT.format(table=table, words=_WORDS, depth=depth, inside=inside)
     by_vector = (_BY_INDEX if approximate else _BY_VECTOR).format(
         table=table,
         depth=depth,
+        inside=inside,
         kind=f"{vector_schema}.vector",
         distance=f"OPERATOR({vector_schema}.<=>)",
     )
@@ -134,25 +138,36 @@ class ChunkTable:
     lock: int  # number of its advisory lock
     vector_schema: str = ""  # quoted schema of pgvector; "" without vectors
     iterative: bool = False  # whether pgvector supports iterative index scans
+    scoped: bool = False  # whether it has labels for the scopes of queries
 
     def hold(self, connection: Any) -> None:
         """Mark the table as in use by this connection."""
         connection.execute(f"SELECT pg_advisory_lock_shared({self.lock})")
 
     def load(
-        self, connection: Any, chunks: Sequence[Chunk], texts: list[str], vectors: Any
+        self,
+        connection: Any,
+        chunks: Sequence[Chunk],
+        texts: list[str],
+        vectors: Any,
+        labels: list[list[str]] | None,
     ) -> None:
         """Copy the chunks into the table."""
         columns = "place, id, body" + ("" if vectors is None else ", embedding")
+        columns += ", scope" if labels is not None else ""
         with connection.cursor().copy(f"COPY {self.name} ({columns}) FROM STDIN") as copy:
             for place, (chunk, text) in enumerate(zip(chunks, texts, strict=True)):
-                last = [] if vectors is None else [format_vector(vectors[place])]
+                last: list[Any] = [] if vectors is None else [format_vector(vectors[place])]
+                if labels is not None:
+                    last.append(list(map(clean_text, labels[place])))
                 copy.write_row([place, clean_text(chunk.id), clean_text(text), *last])
 
     def create_indexes(self, connection: Any, *, words: bool, approximate: bool) -> None:
         """Create the indexes and update the statistics of the table."""
         if words:
             connection.execute(f"CREATE INDEX ON {self.name} USING gin (words)")
+        if self.scoped:
+            connection.execute(f"CREATE INDEX ON {self.name} USING gin (scope)")
         if self.vector_schema and approximate:
             kind = f"{self.vector_schema}.vector_cosine_ops"
             connection.execute(f"CREATE INDEX ON {self.name} USING hnsw (embedding {kind})")
@@ -165,7 +180,13 @@ class ChunkTable:
 
 
 def create_table(
-    connection: Any, psycopg: Any, schema: str, language: str | None, dimensions: int | None
+    connection: Any,
+    psycopg: Any,
+    schema: str,
+    language: str | None,
+    dimensions: int | None,
+    *,
+    scoped: bool = False,
 ) -> ChunkTable:
     """Create an empty table, and drop those that killed runs left behind.
 
@@ -189,6 +210,8 @@ def create_table(
         vector_schema = quote(psycopg.sql.Identifier(home))
         iterative = version >= _ITERATIVE_SINCE
         columns.append(f"embedding {vector_schema}.vector({dimensions})")
+    if scoped:
+        columns.append("scope text[] NOT NULL")
     name = f"{quoted}.{_PREFIX}{secrets.token_hex(6)}"
     now = datetime.now(timezone.utc).isoformat(timespec="seconds")
     comment = f"{_MARK}a run on {platform.node()}, process {os.getpid()}, since {now}"
@@ -196,7 +219,7 @@ def create_table(
         connection.execute(f"CREATE TABLE {name} ({', '.join(columns)})")
         connection.execute(f"COMMENT ON TABLE {name} IS {quote(psycopg.sql.Literal(comment))}")
         (number,) = connection.execute("SELECT %s::regclass::oid::bigint", [name]).fetchone()
-        table = ChunkTable(name, _LOCKS << 32 | number, vector_schema, iterative)
+        table = ChunkTable(name, _LOCKS << 32 | number, vector_schema, iterative, scoped)
         table.hold(connection)
     return table
 
@@ -269,15 +292,17 @@ class Postgres(TextAndVectorProvider):
         self._chunks = chunks
         texts = [searchable_text(chunk) for chunk in chunks]
         vectors = self.embed(texts) if self._with_vectors else None
+        labels = self.label(chunks)
         with self._server.connection() as connection:
             version = connection.info.parameter_status("server_version")
             log.info("postgres: PostgreSQL %s at %s", version, self._server.where)
             language = self.language if self.mode != "vector" else None
             dimensions = None if vectors is None else vectors.shape[1]
             self._table = create_table(
-                connection, self._server.psycopg, self.schema, language, dimensions
-            )
-            self._table.load(connection, chunks, texts, vectors)
+                connection, self._server.psycopg, self.schema, language, dimensions,
+                scoped=labels is not None,
+            )  # fmt: skip
+            self._table.load(connection, chunks, texts, vectors, labels)
             self._table.create_indexes(
                 connection, words=language is not None, approximate=self.approximate
             )
@@ -294,11 +319,14 @@ class Postgres(TextAndVectorProvider):
             "text": clean_text(text), "language": self.language, "k": self.k,
             "normalisation": self.normalisation,
         }  # fmt: skip
+        filters = self.filters(query)
+        for number, labels in enumerate(filters):
+            values[f"scope_{number}"] = list(map(clean_text, labels))
         if self._with_vectors:
             values["vector"] = format_vector(self.embed_query(query.text))
         asked = build_statement(
             self.mode, self._table.name, vector_schema=self._table.vector_schema,
-            approximate=self.approximate, depth=depth, limit=k,
+            approximate=self.approximate, depth=depth, limit=k, filters=len(filters),
         )  # fmt: skip
         with self._server.connection() as connection:
             self._prepare(connection, self._table, depth)

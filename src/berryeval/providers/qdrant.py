@@ -79,15 +79,20 @@ class Qdrant(EmbeddingProvider):
         # depend on the searches before; ours have length 1.
         distance = models.Distance.COSINE if self.url else models.Distance.DOT
         shape = models.VectorParams(size=vectors.shape[1], distance=distance)
+        labels = self.label(chunks)
+        payload = [{"scope": labels[place]} for place in places.tolist()] if labels else None
         with self._convert_errors(), warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Local mode is not recommended")  # documented
             name = f"berryeval-{secrets.token_hex(6)}"
             self._client.create_collection(name, vectors_config=shape)
             self._collection = name
             self._client.upload_collection(
-                name, vectors=vectors[places], ids=places.tolist(), batch_size=self.batch_size,
-                wait=True,
+                name, vectors=vectors[places], ids=places.tolist(), payload=payload,
+                batch_size=self.batch_size, wait=True,
             )  # fmt: skip
+            if payload and self.url:  # local mode has no such index
+                keyword = models.PayloadSchemaType.KEYWORD
+                self._client.create_payload_index(name, "scope", keyword, wait=True)
         self._chunks = chunks
 
     def search(self, query: Query, k: int) -> list[Hit]:
@@ -98,17 +103,27 @@ class Qdrant(EmbeddingProvider):
         exact = None  # local mode is always exact, and warns about the parameter
         if self.url:
             exact = self._import().models.SearchParams(exact=not self.approximate)
+        inside = self._build_filter(query)
 
         def fetch(count: int) -> list[tuple[int, float]]:
             found = self._client.query_points(
                 self._collection, query=vector.tolist(), limit=count, search_params=exact,
-                with_payload=False,
+                with_payload=False, query_filter=inside,
             )  # fmt: skip
             # Rounded to the server's precision; otherwise equal vectors would not tie.
             return [(point.id, float(np.float32(point.score))) for point in found.points]
 
         with self._convert_errors(), nullcontext() if self.url else self._one_at_a_time:
             return fetch_hits(self._chunks, k, fetch)
+
+    def _build_filter(self, query: Query) -> Any:
+        """Return the scope of a query as a filter; None without a scope."""
+        models = self._import().models
+        parts = [
+            models.FieldCondition(key="scope", match=models.MatchAny(any=labels))
+            for labels in self.filters(query)
+        ]
+        return models.Filter(must=parts) if parts else None
 
     @staticmethod
     def _import(module: str = "qdrant_client") -> Any:

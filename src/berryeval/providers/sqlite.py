@@ -8,6 +8,7 @@ differs between machines and often cannot load sqlite-vec.
 from __future__ import annotations
 
 import ctypes
+import json
 import secrets
 import threading
 from collections.abc import Iterator, Sequence
@@ -107,10 +108,13 @@ class SqliteDatabase:
 _BY_TEXT: Final = """
     SELECT place, -bm25({name}_words) AS score
     FROM {name}_words JOIN {name} ON place = {name}_words.rowid
-    WHERE {name}_words MATCH ? ORDER BY score DESC, id DESC LIMIT ?"""
+    WHERE {name}_words MATCH ? {inside} ORDER BY score DESC, id DESC LIMIT ?"""
 _BY_VECTOR: Final = """
     SELECT place, 1 - vec_distance_cosine(embedding, ?) AS score
-    FROM {name} WHERE embedding IS NOT NULL ORDER BY score DESC, id DESC LIMIT ?"""
+    FROM {name} WHERE embedding IS NOT NULL {inside} ORDER BY score DESC, id DESC LIMIT ?"""
+_INSIDE: Final = """
+    AND place IN (SELECT place FROM {name}_scope
+                  WHERE label IN (SELECT value FROM json_each(?)))"""
 
 
 @dataclass
@@ -142,17 +146,24 @@ class Sqlite(FusingProvider):
         texts = [searchable_text(chunk) for chunk in chunks]
         plain = self.mode == "text"
         blobs = [None] * len(texts) if plain else list(map(_blob, self.embed(texts)))
+        labels = self.label(chunks) or []
         name = f"berryeval_{secrets.token_hex(6)}"
         with self._database.connection() as connection, connection:
             tokenizer = "porter unicode61" if self.stemming else "unicode61"
             connection.execute(
                 f"CREATE TABLE {name} (place INTEGER PRIMARY KEY, id BLOB, embedding BLOB);"
+                f"CREATE TABLE {name}_scope "
+                "(label TEXT, place INTEGER, PRIMARY KEY (label, place)) WITHOUT ROWID;"
                 f"CREATE VIRTUAL TABLE {name}_words "
                 f"USING fts5(body, content='', tokenize='{tokenizer}')"
             )
             connection.executemany(
                 f"INSERT INTO {name} VALUES (?, ?, ?)",  # noqa: S608 - our own name
                 zip(count(), (encode_id(chunk.id) for chunk in chunks), blobs, strict=False),
+            )
+            connection.executemany(
+                f"INSERT OR IGNORE INTO {name}_scope VALUES (?, ?)",  # noqa: S608 - our own name
+                ((clean_text(one), place) for place, row in enumerate(labels) for one in row),
             )
             if self.mode != "vector":
                 connection.executemany(
@@ -174,23 +185,28 @@ class Sqlite(FusingProvider):
         if self.stopwords:
             words = [word for word in words if word not in STOPWORDS]
         # Quoted, so that FTS5 reads no word as an operator.
-        return self._hits(_BY_TEXT, " OR ".join(f'"{word}"' for word in words), k)
+        return self._hits(_BY_TEXT, " OR ".join(f'"{word}"' for word in words), query, k)
 
     def _search_vectors(self, query: Query, k: int) -> list[Hit]:
-        return self._hits(_BY_VECTOR, _blob(self.embed_query(query.text)), k)
+        return self._hits(_BY_VECTOR, _blob(self.embed_query(query.text)), query, k)
 
-    def _hits(self, statement: str, asked: str | bytes | None, k: int) -> list[Hit]:
+    def _hits(self, statement: str, asked: str | bytes | None, query: Query, k: int) -> list[Hit]:
+        filters = [json.dumps([clean_text(one) for one in few]) for few in self.filters(query)]
         if not asked:  # the query has no content
             return []
+        inside = _INSIDE.format(name=self._name) * len(filters)
+        statement = statement.format(name=self._name, inside=inside)
         with self._database.connection() as connection:
-            rows = connection.execute(statement.format(name=self._name), (asked, k)).fetchall()
+            rows = connection.execute(statement, (asked, *filters, k)).fetchall()
         return list_hits(self._chunks, rows)
 
     def _drop(self) -> None:
         if self._name:
             name, self._name = self._name, ""
             with self._database.connection() as connection:
-                connection.execute(f"DROP TABLE {name}_words; DROP TABLE {name}")
+                connection.execute(
+                    f"DROP TABLE {name}_words; DROP TABLE {name}_scope; DROP TABLE {name}"
+                )
 
     def close(self) -> None:
         """Drop the tables, close all connections, and remove a file that was created here."""

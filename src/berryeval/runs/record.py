@@ -136,6 +136,8 @@ class ProviderRecord(JsonRecord):
         failure: Reason why there are no scores.
         cost: Mean cost of an answered query, by the provider's own units (tokens, money); empty if
             the provider does not report it.
+        out_of_scope: Share of the hits that are outside the scope of their query; None if no query
+            has a scope.
     """
 
     is_large: ClassVar[bool] = True
@@ -159,6 +161,7 @@ class ProviderRecord(JsonRecord):
     warnings: tuple[str, ...] = ()
     failure: str = ""
     cost: Mapping[str, float] = open_field()
+    out_of_scope: float | None = None
     extra: Mapping[str, Any] = open_field(repr=False)
 
     def __post_init__(self) -> None:

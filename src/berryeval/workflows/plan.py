@@ -10,6 +10,7 @@ from typing import Annotated, Any, Final
 from pydantic import (
     AfterValidator,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Discriminator,
     Field,
@@ -45,6 +46,12 @@ def _check_limits(limits: dict[str, float]) -> dict[str, float]:
     return limits
 
 
+def _write_flag(value: Any) -> Any:
+    return str(value).lower() if isinstance(value, bool | int) else value
+
+
+# A text, or a flag or number of the metadata.
+Property = Annotated[str, BeforeValidator(_write_flag, json_schema_input_type=str | bool | int)]
 Thresholds = Annotated[dict[str, Limit], AfterValidator(_check_limits)]
 
 
@@ -151,8 +158,9 @@ class Plan(_Part):
     limit: Annotated[Whole, Field(ge=1)] | None = Field(
         None, description="number of queries to ask (the first n)"
     )
-    filter: dict[str, str] = Field(
-        {}, description="properties of the queries to ask, such as category: factual"
+    filter: dict[str, Property] = Field(
+        {},
+        description="properties of the queries to ask, such as category: factual",
     )
     seed: Whole = Field(0, description="random seed")
     thresholds: Thresholds = Field(

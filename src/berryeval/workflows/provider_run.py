@@ -31,6 +31,7 @@ from berryeval.scoring import judge_and_score
 from berryeval.workflows.recording import Recorder, all_metrics, find_versions, scored_metrics
 from berryeval.workflows.run_folder import write_json_file
 from berryeval.workflows.run_result import ProviderResult
+from berryeval.workflows.scope_tally import ScopeTally
 from berryeval.workflows.selection import build_relevance, select_queries
 
 if TYPE_CHECKING:
@@ -220,7 +221,8 @@ class ProviderRunner:
         """Judge and record the answers as a stream: none of them stays in memory."""
         benchmark, queries, spec, chunks = task.benchmark, task.queries, task.spec, task.chunks
         relevance = build_relevance(benchmark, queries, chunks)
-        recorder = Recorder(queries, answers, task.passages)
+        scopes = ScopeTally(benchmark, chunks)
+        recorder = Recorder(queries, answers, task.passages, scopes)
         scored = scored_metrics(self._plan, part / SCORES)
         scores = judge_and_score(relevance, answers, all_metrics(scored), seen=recorder.add)
         scores = replace(scores, run_name=spec.label)
@@ -228,6 +230,7 @@ class ProviderRunner:
         record = recorder.build_record(spec, self._plan.depth, scored, scores)
         write_json_file(part / SCORES, scores.only(scored).to_dict())
         warnings = recorder.tally.warnings(self._plan.depth, len(chunks))
+        warnings += scopes.warnings()
         warnings += _warn_about_run_file(spec, record.outcomes)
         warnings += _warn_about_benchmark(benchmark, scores)
         warnings += _write_trec_run(record.answers, spec.label, part / "run.trec")

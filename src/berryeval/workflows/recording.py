@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from berryeval.runner import Ranking
     from berryeval.workflows.plan import Plan, ProviderSpec
     from berryeval.workflows.provider_run import Answers
+    from berryeval.workflows.scope_tally import ScopeTally
 
 
 log = logging.getLogger("berryeval")
@@ -60,6 +61,7 @@ class Tally:
         self.seconds = array("d")
         self.batch = 1
         self._different = array("q")
+        self._available: list[int | None] = []
         self._repeated = 0
         self._disorders: Counter[Disorder] = Counter()
         self._costs: dict[str, list[float]] = {}
@@ -67,8 +69,8 @@ class Tally:
         self._failed = 0
         self._last_error = ""
 
-    def add(self, ranking: Ranking) -> None:
-        """Add an answer."""
+    def add(self, ranking: Ranking, available: int | None = None) -> None:
+        """Add an answer; `available` counts the chunks in the scope of its query, if it has one."""
         self.batch = max(self.batch, ranking.batch)
         self._repeated += ranking.repeated
         if ranking.outcome in FAILED:
@@ -77,6 +79,7 @@ class Tally:
         else:
             self.seconds.append(ranking.latency)
             self._different.append(ranking.returned - ranking.repeated)
+            self._available.append(available)
             for name, amount in ranking.cost.items():
                 if is_number(amount):
                     self._costs.setdefault(name, []).append(amount)
@@ -102,7 +105,10 @@ class Tally:
             found.append(
                 f"returned more than the {k} hits asked for in {_queries(many)}; cut to {k}"
             )
-        few = sum(count < min(k, available or 0) for count in self._different)
+        few = sum(
+            count < min(k, (available or 0) if there is None else there)
+            for count, there in zip(self._different, self._available, strict=True)
+        )
         if few:
             found.append(f"returned fewer than the {k} hits asked for in {_queries(few)}")
         if self._repeated:
@@ -206,10 +212,17 @@ class Passages:
 class Recorder:
     """Builds the record of a provider from its judged answers, in the order of the queries."""
 
-    def __init__(self, queries: Sequence[Query], answers: Answers, passages: Passages) -> None:
+    def __init__(
+        self,
+        queries: Sequence[Query],
+        answers: Answers,
+        passages: Passages,
+        scopes: ScopeTally,
+    ) -> None:
         self._query_of = {query.id: query for query in queries}
         self._answers = answers
         self._passages = passages
+        self._scopes = scopes
         self._built = AnswersBuilder()
         self.strategies: dict[str, str] = {}
         self.tally = Tally()
@@ -217,11 +230,12 @@ class Recorder:
     def add(self, query_id: str, hits: Sequence[Hit], judged: Judged) -> None:
         """Add an answer."""
         ranking = self._answers.ranking(query_id) if query_id in self._answers else None
+        query = self._query_of[query_id]
         if ranking is not None:
-            self.tally.add(ranking)
+            self.tally.add(ranking, self._scopes.count_chunks(query))
+            self._scopes.add(query, hits)
             if ranking.outcome not in FAILED:
                 self.strategies[query_id] = judged.strategy
-        query = self._query_of[query_id]
         self._built.add(_build_answer(query, ranking, hits, judged, self._passages))
 
     def build_record(
@@ -239,6 +253,7 @@ class Recorder:
             outcomes=self._answers.outcomes,
             latency=Latency.of(self.tally.seconds, self.tally.batch),
             cost=self.tally.cost,
+            out_of_scope=self._scopes.share,
         )
 
 

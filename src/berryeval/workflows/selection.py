@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from berryeval._internal.validate import suggest
 from berryeval.benchmarks import load_benchmark
 from berryeval.chunkers import parse_chunker
+from berryeval.data import DOC_ID, read_field, scope_fields
 from berryeval.errors import ConfigurationError
 from berryeval.relevance import Relevance
 from berryeval.runs import FIELDS, filter_queries, get_property
@@ -80,9 +81,20 @@ def suggested_chunker(benchmark: Benchmark) -> str:
 
 
 def chunk_documents(benchmark: Benchmark, chunker: str) -> list[Chunk]:
-    """Split the documents by a chunker, or by the suggested one if the name is empty."""
+    """Split the documents by a chunker, or by the suggested one if the name is empty.
+
+    The metadata of a chunk has the fields of its document that the scopes of queries name.
+    """
     used = parse_chunker(chunker or suggested_chunker(benchmark))
-    return [chunk for document in benchmark.documents for chunk in used.chunk(document)]
+    fields = [name for name in scope_fields(benchmark.queries) if name != DOC_ID]
+    found = []
+    for document in benchmark.documents:
+        given = {name: read_field(document, name) for name in fields}
+        values = {name: one[0] if len(one) == 1 else list(one) for name, one in given.items()}
+        for chunk in used.chunk(document):
+            metadata = {**chunk.metadata, **values}
+            found.append(replace(chunk, metadata=metadata) if values else chunk)
+    return found
 
 
 def build_relevance(

@@ -1,9 +1,10 @@
 """LoCoMo: long conversations with questions about them (`locomo10.json`).
 
-A document is a turn, or a session with the spans of its turns in `metadata["turns"]`. The
-`evidence` stays unchanged in the query's metadata, from which the pack `locomo` derives relevance.
-The published file has oddities, which become remarks: several ids in one string, "D:11:26",
-"D30:05", ids of missing turns, empty lists, dates of missing sessions.
+A document is a turn, or a session with the spans of its turns in `metadata["turns"]`. The scope of
+a query is its conversation: documents of the others cannot be hits. The `evidence` stays unchanged
+in the query's metadata, from which the pack `locomo` derives relevance. The published file has
+oddities, which become remarks: several ids in one string, "D:11:26", "D30:05", ids of missing
+turns, empty lists, dates of missing sessions.
 """
 
 from __future__ import annotations
@@ -138,6 +139,7 @@ def _build_query(
         text=entry["question"].text(),
         category=CATEGORIES[number],
         metadata=metadata,
+        scope={"conversation": conversation},
         extra=entry.besides(*_KNOWN),
     )
 

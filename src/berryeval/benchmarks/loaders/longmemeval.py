@@ -2,8 +2,9 @@
 
 A document is a session, with the spans of its turns in `metadata["turns"]`, or a turn. Histories
 share sessions: each is in the corpus once, and `metadata["haystack"]` of a query lists its own
-documents. A session id that recurs with a different text gets the question id as a prefix. The
-labels stay in the query's metadata, from which the pack `longmemeval` derives relevance.
+documents. They are also its scope: no others can be hits. A session id that recurs with a different
+text gets the question id as a prefix. The labels stay in the query's metadata, from which the pack
+`longmemeval` derives relevance.
 """
 
 from __future__ import annotations
@@ -131,6 +132,7 @@ def _add_question(builder: BenchmarkBuilder, corpus: _Corpus, entry: Node) -> No
         text=entry["question"].text(),
         category=entry["question_type"].text(),
         metadata=metadata,
+        scope={"doc_id": haystack} if haystack else {},
         extra=entry.besides(*_KNOWN),
     )
     builder.add_query(query, entry.where)

@@ -14,6 +14,7 @@ import numpy as np
 
 from berryeval._internal.registry import Registry
 from berryeval._internal.validate import reject_unknown, require_choice, require_whole
+from berryeval.data import ScopeLabels, scope_fields
 from berryeval.errors import ProviderError
 from berryeval.providers.base import Provider
 from berryeval.providers.embedders.cache import embed_with_cache
@@ -99,6 +100,22 @@ class EmbeddingProvider(Provider):
     embedder: str = "wordllama"
     embedder_options: Mapping[str, Any] = field(default_factory=dict, repr=False)
     _chunks: Sequence[Chunk] = field(default=(), init=False, repr=False)
+    _labels: ScopeLabels = field(default_factory=lambda: ScopeLabels(()), init=False, repr=False)
+    # Fields of the scopes to expect; None if unknown, so that every field is indexed.
+    _scope_fields: tuple[str, ...] | None = field(default=None, init=False, repr=False)
+
+    def expect(self, queries: Sequence[Query]) -> None:
+        """Remember the fields that the scopes of the queries name: only these are indexed."""
+        self._scope_fields = scope_fields(queries)
+
+    def label(self, chunks: Sequence[Chunk]) -> list[list[str]] | None:
+        """Return the labels of each chunk that scopes are filtered by; None if there are none."""
+        self._labels = ScopeLabels(chunks, self._scope_fields)
+        return self._labels.rows if self._labels.fields else None
+
+    def filters(self, query: Query) -> list[list[str]]:
+        """Return lists of labels; a chunk in the scope has at least one label of each list."""
+        return self._labels.filters(query.scope)
 
     def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
         """Return unit vectors of texts to index; all zeros for a text without content."""

@@ -98,6 +98,10 @@ _KINDS: Final[dict[str, dict[str, Any]]] = {
     "bool": {"type": "boolean"},
     "Mapping[str, Any]": {"type": "object"},
     "Mapping[str, float]": {"type": "object", "additionalProperties": {"type": "number"}},
+    "Scope": {
+        "type": "object",
+        "additionalProperties": {"anyOf": [{"type": "string"}, _TEXTS]},
+    },
     "tuple[str, ...]": _TEXTS,
     "tuple[float, ...]": _NUMBERS,
     "Status": {"enum": list(get_args(Status))},

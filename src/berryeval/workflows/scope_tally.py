@@ -1,0 +1,68 @@
+"""Count the hits of a provider outside the scopes of its queries."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from berryeval._internal.numbers import format_share
+from berryeval._internal.text import pluralize
+from berryeval.data import ScopeIndex, is_in_scope
+
+if TYPE_CHECKING:
+    from berryeval.benchmarks import Benchmark
+    from berryeval.data import Chunk, Hit, Query
+
+
+class ScopeTally:
+    """Hits inside and outside the scope of their query; hits that are not in the corpus count not.
+
+    Attributes:
+        hits: Number of hits of queries with a scope.
+        outside: Number of those that are outside it.
+    """
+
+    def __init__(self, benchmark: Benchmark, chunks: Sequence[Chunk]) -> None:
+        self.hits = self.outside = 0
+        self._asked = self._leaking = 0
+        self._example = ""
+        self._document_of = benchmark.document_of
+        self._index = ScopeIndex(chunks)
+        self._chunk_of = {chunk.id: chunk for chunk in chunks}
+
+    def count_chunks(self, query: Query) -> int | None:
+        """Count the chunks in the scope of a query; None without a scope."""
+        return self._index.count(query.scope) if query.scope and self._chunk_of else None
+
+    def add(self, query: Query, hits: Sequence[Hit]) -> None:
+        """Add the hits of a query."""
+        if not query.scope:
+            return
+        self._asked += 1
+        before = self.outside
+        for hit in hits:
+            found = self._chunk_of.get(hit.id) or self._document_of.get(hit.doc_id or hit.id)
+            if found is None:
+                continue
+            self.hits += 1
+            if not is_in_scope(found, query.scope):
+                self.outside += 1
+                self._example = self._example or f"{hit.id!r:.80} for query {query.id!r:.80}"
+        self._leaking += self.outside > before
+
+    @property
+    def share(self) -> float | None:
+        """Share of hits outside the scope of their query; None if no query has a scope."""
+        return self.outside / max(self.hits, 1) if self._asked else None
+
+    def warnings(self) -> list[str]:
+        """Return a warning if the provider ignores the scopes."""
+        if not self.outside:
+            return []
+        queries = pluralize(self._asked, "query", "queries")
+        words = (
+            f"{format_share(self.outside / self.hits)} of the hits are outside the scope of their "
+            f"query, in {self._leaking} of {queries} with a scope, such as {self._example}: the "
+            "provider does not limit its search to query.scope (see Scopes in docs/providers.md)"
+        )
+        return [words]
