@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import berryeval as be
+from berryeval.data import Hit
+from berryeval.providers import Provider, searches_in_process
 from berryeval.workflows.provider_run import Answers
 from tests.workflows.worlds import benchmark, plan_of, results_of
 
@@ -65,3 +69,54 @@ def test_a_run_resumes_with_another_batch_size(tmp_path: Path) -> None:
     assert results_of(again, tmp_path / "torn")["bm25:whole"].outcomes == {"ok": 30}
     assert written(tmp_path / "torn") == written(tmp_path / "whole")
     assert journal.read_bytes().startswith(b"".join(lines[:12]))
+
+
+class Counting(Provider):
+    """A provider that counts how many searches run at once."""
+
+    def __init__(self, *, in_process: bool) -> None:
+        self.in_process = in_process  # type: ignore[misc]
+        self.lock, self.now, self.most = threading.Lock(), 0, 0
+
+    def search(self, query: Query, k: int) -> list[Hit]:
+        with self.lock:
+            self.now += 1
+            self.most = max(self.most, self.now)
+        time.sleep(0.02)
+        with self.lock:
+            self.now -= 1
+        return [Hit(query.id)][:k]
+
+
+@pytest.mark.parametrize(
+    ("in_process", "settings", "expected"),
+    [(True, {}, 1), (False, {}, 4), (True, {"concurrency": 3}, 3), (False, {"concurrency": 1}, 1)],
+)
+def test_searches_in_this_process_are_timed_one_at_a_time(
+    in_process: bool, settings: dict[str, Any], expected: int
+) -> None:
+    provider = Counting(in_process=in_process)
+    be.run_benchmark("technical-docs", provider, ["RR"], limit=20, **settings)
+    assert provider.most == expected
+
+
+@pytest.mark.parametrize(
+    ("source", "options", "expected"),
+    [
+        ("bm25", {}, True),
+        ("qdrant", {}, True),
+        ("qdrant", {"url": "http://host"}, False),
+        ("dense", {"embedder": "openai"}, False),
+        ("postgres", {}, False),
+        ("hybrid", {}, True),
+        ("hybrid", {"options": {"dense": {"embedder": "openai"}}}, False),
+        ("hybrid", {"providers": ["bm25", {"type": "http", "options": {"url": "x"}}]}, False),
+        ("hybrid", {"providers": ["bm25", Counting(in_process=True)]}, True),
+        ("callable", {"function": "module:function"}, False),
+        ("callable", {"function": Counting(in_process=True)}, True),
+    ],
+)
+def test_options_decide_whether_searches_are_in_this_process(
+    source: str, options: dict[str, Any], expected: bool
+) -> None:
+    assert searches_in_process(source, options) is expected

@@ -32,8 +32,9 @@ def test_the_smallest_file_is_a_whole_plan(tmp_path: Path) -> None:
     assert plan.metrics == list(DEFAULT_METRICS)
     assert (plan.depth, plan.limit, plan.seed, plan.run) == (20, None, 0, Patience())
     assert [spec.label for spec in plan.providers] == ["bm25"]
-    policy = plan.run.policy(3)
+    policy = plan.run.policy(3, in_process=False)
     assert (policy.concurrency, policy.timeout, policy.attempts, policy.seed) == (4, 30.0, 3, 3)
+    assert plan.run.policy(3, in_process=True).concurrency == 1
 
 
 def test_providers_are_names_or_mappings(tmp_path: Path) -> None:

@@ -69,7 +69,7 @@ def run_eval(  # noqa: PLR0913 - the options of the command
         limit: Number of queries to ask (the first N).
         filter: Properties of the queries to ask: --filter category=factual difficulty=hard.
         seed: Random seed.
-        concurrency: Number of queries asked at once (4).
+        concurrency: Number of queries asked at once (4; 1 for providers in this process).
         timeout: Seconds per attempt (30).
         batch: Queries per call, for providers that take several (1).
         config: Configuration file; ./berryeval.yaml by default.

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from berryeval.cli.output import print_json
+from berryeval.providers import searches_in_process
 from berryeval.runs import group_queries, mask_secrets
 from berryeval.workflows import worst_queries
 
@@ -97,12 +98,12 @@ def explain_times(plan: Plan, part: BenchmarkRecord) -> Iterator[str]:
         for one, spec in zip(part.providers, plan.providers, strict=True)
         if one.latency is not None
     ]
-    local = [name for name, spec, _ in timed if _is_in_process(spec.type, spec.options)]
-    at_once = min(plan.run.concurrency, len(part.queries))
+    local = [name for name, spec, _ in timed if searches_in_process(spec.type, spec.options)]
+    at_once = min(plan.run.concurrency or 1, len(part.queries))
     if local and at_once > 1:
         yield (
-            f"times: {at_once} queries at once wait for each other in this process "
-            f"({', '.join(local)}); try --concurrency 1"
+            f"times of {', '.join(local)}: with --concurrency {at_once}, queries in this process "
+            "wait for each other; without it each is timed alone"
         )
     batched = {name: batch for name, _, batch in timed if batch > 1}
     if batched:
@@ -111,13 +112,6 @@ def explain_times(plan: Plan, part: BenchmarkRecord) -> Iterator[str]:
     single = [name for name, _, batch in timed if batch == 1]
     if single and plan.run.batch > 1:
         yield f"asked one query per call, because they take no batches: {', '.join(single)}"
-
-
-def _is_in_process(name: str, options: Mapping[str, Any]) -> bool:
-    from berryeval.providers import PROVIDERS
-
-    is_remote = options.get("url") or options.get("embedder") == "openai"
-    return bool(getattr(PROVIDERS.get(name), "in_process", False)) and not is_remote
 
 
 def limit_remarks(remarks: Sequence[str], most: int = _REMARKS) -> Iterator[str]:

@@ -124,7 +124,7 @@ def _find_name(provider: Any) -> str:
 class Patience(_Part):
     """Concurrency, time limits, retries and error budget; see `Policy`."""
 
-    concurrency: Annotated[Whole, Field(ge=1)] = Policy.concurrency
+    concurrency: Annotated[Whole, Field(ge=1)] | None = None
     batch: Annotated[Whole, Field(ge=1)] = Policy.batch
     timeout: Annotated[Number, Field(gt=0)] = Policy.timeout
     index_timeout: Annotated[Number, Field(gt=0)] = Policy.index_timeout
@@ -134,9 +134,16 @@ class Patience(_Part):
     error_budget: Annotated[Number, Field(ge=0, le=1)] = Policy.error_budget
     warm_up: Annotated[Whole, Field(ge=0)] = Policy.warm_up
 
-    def policy(self, seed: int) -> Policy:
-        """Return the policy for the runner."""
-        return Policy(**self.model_dump(), seed=seed)
+    def policy(self, seed: int, *, in_process: bool) -> Policy:
+        """Return the policy for the runner.
+
+        A provider that searches in this process gets one query at a time unless another number is
+        set: concurrent ones would wait for each other, and their times would show that.
+        """
+        settings = self.model_dump()
+        if settings["concurrency"] is None:
+            settings["concurrency"] = 1 if in_process else Policy.concurrency
+        return Policy(**settings, seed=seed)
 
 
 class Plan(_Part):

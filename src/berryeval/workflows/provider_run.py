@@ -24,7 +24,7 @@ from berryeval.errors import (
     MissingDependencyError,
     RunFailedError,
 )
-from berryeval.providers import PROVIDERS, build_provider
+from berryeval.providers import PROVIDERS, build_provider, searches_in_process
 from berryeval.runner import FAILED, Journal, JournalReader, Progress, index_and_ask
 from berryeval.runs import ProviderRecord, mask_secrets
 from berryeval.scoring import judge_and_score
@@ -196,7 +196,8 @@ class ProviderRunner:
                 self._listener.answered(clean)
 
             chunk_of = {chunk.id: chunk for chunk in task.chunks}
-            policy = self._plan.run.policy(self._plan.seed)
+            in_process = searches_in_process(spec.type, spec.options)
+            policy = self._plan.run.policy(self._plan.seed, in_process=in_process)
             _check_budget(before, len(queries), policy)
             provider = self._build_provider(spec)
             provider.expect(benchmark.queries)

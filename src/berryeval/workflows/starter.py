@@ -62,7 +62,7 @@ metrics: [nDCG@10, P@5, R@10, RR]
 
 # Concurrency, time limits and retries:
 # run:
-#   concurrency: 4        # queries at once
+#   concurrency: 4        # queries at once; by default 4, or 1 for providers in this process
 #   timeout: 30           # seconds per attempt
 #   attempts: 3           # per query, for temporary errors
 #   error_budget: 0.5     # fraction of queries that may fail before the run is abandoned
