@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -41,6 +42,17 @@ def test_the_table_shows_scores_times_outcomes_and_files(
 def test_each_group_of_queries_has_a_table(capsys: pytest.CaptureFixture[str]) -> None:
     assert berryeval(*TWO, "--by", "category") == 0
     assert printed(capsys) == golden("by-category")
+
+
+def test_queries_are_grouped_by_several_properties(capsys: pytest.CaptureFixture[str]) -> None:
+    assert berryeval(*TWO, "--by", "category", "difficulty") == 0
+    shown = printed(capsys)
+    assert re.findall(r"^(category|difficulty) \w+(?=: )", shown, re.MULTILINE) == (
+        ["category"] * 2 + ["difficulty"] * 2
+    )
+    assert berryeval("eval", "--resume", "run", "--by", "category,difficulty", "--json") == 0
+    groups = data_of(capsys)["benchmarks"][0]["providers"][0]["groups"]
+    assert list(groups) == ["category", "difficulty"]
 
 
 def test_where_it_fails_shows_hits_grades_and_missed_targets(
@@ -101,7 +113,12 @@ def test_the_envelope_holds_everything_in_full_precision(
     assert first["scores"]["metrics"]["nDCG@10"].keys() == {"value", "aggregate", "std", "ci", "n"}
     assert set(first["latency_seconds"]) == {"p50", "p95", "p99", "max"}
     assert first["outcomes"] == {"ok": 3}
-    assert set(second["groups"]) == {"easy", "hard"}
+    assert set(second["groups"]["difficulty"]) == {"easy", "hard"}
+    assert first["details"]["nDCG@10"] == {
+        "average": first["scores"]["metrics"]["nDCG@10"]["value"], "queries_with_relevant": 3,
+        "total": 3, "k": 10, "threshold": 0.3, "strategy_used": "qrels",
+        "strategies": {"qrels": 3, "pack": 0, "token-fallback": 0, "none": 0},
+    }  # fmt: skip
     saved = json.loads(Path("run/drinks/bm25/scores.json").read_text())
     mean = sum(saved["values"]["nDCG@10"]) / 3
     assert first["scores"]["metrics"]["nDCG@10"]["value"] == pytest.approx(mean, abs=1e-12)
@@ -543,3 +560,24 @@ def test_absent_marks_and_files_are_not_mentioned(capsys: pytest.CaptureFixture[
     assert "run.trec was not written" in out
     assert "run.trec: rankings" not in out
     assert "scores.json: scores of every query" in out
+
+
+def test_the_format_and_its_options_may_be_flags(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "tea.md").write_text("Green tea steeps at 80 degrees.")
+    (tmp_path / "docs" / "beans.md").write_text("Coffee is made of ground beans.")
+    golden = tmp_path / "golden.csv"
+    golden.write_bytes("Frage;Seite\nGreen tea, h\u00f6w hot?;tea\n".encode("cp1252"))
+    docs = f"corpus={tmp_path / 'docs'}"
+    columns = ("text=Frage", "document=Seite", "encoding=cp1252")
+    flags = (str(golden), "--providers", "bm25", "-m", "RR", "--json", "--store", "none")
+    assert berryeval("eval", *flags, "--format", "csv", "--options", docs, *columns) == 0
+    (provider,) = data_of(capsys)["benchmarks"][0]["providers"]
+    assert provider["scores"]["metrics"]["RR"]["value"] == 1.0
+    assert berryeval("eval", *flags, "--format", "csv", "--options", docs, columns[2]) == 2
+    assert "no column with the query" in capsys.readouterr().err
+    assert berryeval("eval", "--format", "csv", "--providers", "bm25") == 2
+    said = "--format and --options describe benchmarks on the command line; name them there"
+    assert said in capsys.readouterr().err

@@ -16,7 +16,17 @@ from berryeval._internal.json import read_json_lines, read_json_node
 from berryeval._internal.registry import Registry
 from berryeval._internal.text import pluralize
 from berryeval._internal.validate import reject_unknown, require, suggest
-from berryeval.data import choose_columns, read_header, read_parquet_columns, read_property
+from berryeval.data import (
+    DOCUMENT,
+    QUERY,
+    QUESTION,
+    choose_column,
+    choose_columns,
+    find_column,
+    read_header,
+    read_parquet_columns,
+    read_property,
+)
 from berryeval.errors import ConfigurationError, DataError
 
 if TYPE_CHECKING:
@@ -48,8 +58,9 @@ class Source:
     Content read to recognize the format is cached, so that a large file is read once.
     """
 
-    def __init__(self, path: PathLike) -> None:
+    def __init__(self, path: PathLike, encoding: str = "utf-8") -> None:
         self.path = Path(path)
+        self.encoding = encoding  # of a CSV or TSV file
         self.name = display_name(path)
 
     @property
@@ -110,7 +121,9 @@ class Source:
     def columns(self) -> list[str]:
         """Column names of a CSV, TSV or Parquet file."""
         parquet = self.suffix in PARQUET
-        return read_parquet_columns(self.path) if parquet else read_header(self.path)
+        if parquet:
+            return read_parquet_columns(self.path)
+        return read_header(self.path, self.encoding)
 
     def json_has(self, *names: str) -> bool:
         """Whether this is a JSON file whose object has these names."""
@@ -144,6 +157,25 @@ class Source:
         except DataError:
             return False
         return True
+
+    @property
+    def has_questions(self) -> bool:
+        """Whether this is a CSV or TSV file with questions and documents, and maybe grades."""
+        if self.suffix not in TABLES or not find_column(self.columns, DOCUMENT):
+            return False
+        alone = len(self.columns) == 2 and find_column(self.columns, QUERY)  # noqa: PLR2004 - query and document
+        return bool(alone or find_column(self.columns, QUESTION))
+
+    def find_missing_column(self) -> str:
+        """Return the column that a table of questions and documents lacks; "" for other files."""
+        if self.suffix not in TABLES:
+            return ""
+        try:
+            choose_column(self.columns, "query", (*QUERY, *QUESTION), None)
+            choose_column(self.columns, "document", DOCUMENT, None)
+        except DataError as error:
+            return str(error)
+        return ""
 
 
 @dataclass(frozen=True)
@@ -247,7 +279,8 @@ def check_source(
     source: PathLike, format_: str | None, options: Mapping[str, Any]
 ) -> tuple[Source, Loader]:
     """Find the files and their loader, and check the options."""
-    found = Source(_find_path(source))
+    encoding = options.get("encoding")
+    found = Source(_find_path(source), encoding if isinstance(encoding, str) else "utf-8")
     name = format_ or detect_format(found)
     loader = LOADERS.get(name)
     reject_unknown(f"the loader {name}", options, [*options_of(loader), _SCOPE])
@@ -285,6 +318,11 @@ def detect_format(source: Source) -> str:
     names = [name for name in LOADERS if LOADERS.get(name).recognises(source)]
     if len(names) == 1:
         return names[0]
+    if not names and (missing := source.find_missing_column()):
+        raise DataError(
+            f"{source.name}: is no benchmark: {missing}; rename the column, or choose the format "
+            "and its columns, such as --format csv --options document=page"
+        )
     problem = (
         f"could be {' or '.join(names)}; choose one with --format {names[0]}, or "
         f"format={names[0]!r} in Python"

@@ -12,9 +12,10 @@ from berryeval._internal.text import format_command, format_resume_command, plur
 from berryeval._internal.validate import require
 from berryeval.cli.app import EXIT_FAILED, EXIT_PASSED, EXIT_RUN_FAILED
 from berryeval.cli.eval_view import View
-from berryeval.cli.flags import Depth, Flag, Metrics, OutputFolder, Quiet, Several, Verbose
+from berryeval.cli.flags import Depth, Flag, Format, Metrics, OutputFolder, Quiet, Several, Verbose
+from berryeval.cli.inspect import read_options
 from berryeval.cli.logs import error_screen, log_level, log_lines, progress_on
-from berryeval.workflows import RunRequest, evaluate, plan_run, write_baseline_page
+from berryeval.workflows import RunRequest, evaluate, plan_run, read_list, write_baseline_page
 
 if TYPE_CHECKING:
     from berryeval.workflows import Evaluation
@@ -27,6 +28,8 @@ log = logging.getLogger("berryeval")
 def run_eval(  # noqa: PLR0913 - the options of the command
     benchmarks: Several = None,
     *,
+    format: Format = None,  # noqa: A002 - its name
+    options: Several = None,
     providers: Several = None,
     metrics: Metrics = None,
     k: Depth = None,
@@ -41,7 +44,7 @@ def run_eval(  # noqa: PLR0913 - the options of the command
     resume: str | None = None,
     store: str | None = None,
     retry_errors: Flag = False,
-    by: str | None = None,
+    by: Several = None,
     where_it_fails: Annotated[
         list[int] | None, Parameter(consume_multiple=(0, 1), negative="")
     ] = None,
@@ -63,6 +66,8 @@ def run_eval(  # noqa: PLR0913 - the options of the command
 
     Args:
         benchmarks: Bundled benchmarks, or files or folders in any format that can be loaded.
+        format: Benchmark format, if it cannot be detected.
+        options: Options of the format (`berryeval list formats`): --options corpus=docs split=dev.
         providers: Providers to compare, with or without a chunker, separated by spaces or commas.
         metrics: Metrics to compute: --metrics nDCG@10 AP, --metrics nDCG@10,AP, or repeated.
         k: Number of hits per query; by default 20, or the largest cutoff of the metrics.
@@ -77,7 +82,7 @@ def run_eval(  # noqa: PLR0913 - the options of the command
         resume: Folder of a run to resume; the plan is read from it.
         store: Store of past runs: a path, the URL of a PostgreSQL, or none.
         retry_errors: With --resume: ask failed queries again.
-        by: Property of queries to group by: category, difficulty, or a key of their metadata.
+        by: Properties of queries to group by: --by category difficulty, or a key of their metadata.
         where_it_fails: Show the worst queries of every provider (3, or the given number).
         fail_below: Exit with 1 if a provider is below: --fail-below recall@10=0.80.
         baseline: Baseline file or run; without a rule about drops, any significant drop fails.
@@ -91,7 +96,8 @@ def run_eval(  # noqa: PLR0913 - the options of the command
     """
     request = RunRequest(
         settings={
-            "benchmarks": benchmarks, "providers": providers, "metrics": metrics, "k": k,
+            "benchmarks": benchmarks, "format": format, "options": read_options(options),
+            "providers": providers, "metrics": metrics, "k": k,
             "limit": limit, "filter": filter, "seed": seed, "thresholds": fail_below,
             "concurrency": concurrency, "timeout": timeout, "batch": batch,
             "export": export,
@@ -104,18 +110,19 @@ def run_eval(  # noqa: PLR0913 - the options of the command
     if where_it_fails is not None:
         worst = (where_it_fails or [WORST])[0]
         require(worst >= 1, "--where-it-fails", "1 or more", worst)
+    groups = tuple(read_list("properties", by, "--by")) if by else ()
     plan, folder, place = plan_run(request)
     screen = error_screen()
     with log_lines(screen, level):
         with progress_on(screen, hidden=quiet) as listener:
             done = evaluate(
-                plan, folder, listener, retry_errors=retry_errors, group_by=by, store=place,
+                plan, folder, listener, retry_errors=retry_errors, group_by=groups, store=place,
                 export=plan.export,
             )  # fmt: skip
         _report_exports(done)
         if baseline_doc:
             write_baseline_page(baseline_doc, plan, done.results)
-        view = View(done, by=by, worst=worst, strict=strict)
+        view = View(done, by=groups, worst=worst, strict=strict)
         if json:
             view.print_json()
         else:

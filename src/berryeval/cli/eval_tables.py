@@ -257,17 +257,21 @@ def _print_legend(screen: Console, view: View, result: BenchmarkResult, metrics:
 
 
 def _print_groups(screen: Console, view: View, part: BenchmarkRecord, metrics: list[str]) -> None:
-    groups = view.group(part)
-    if not groups:
-        return
-    parts = {one.name: one.scores.by(groups) if one.scores else {} for one in part.providers}
+    for by, groups in view.group(part).items():
+        parts = {one.name: one.scores.by(groups) if one.scores else {} for one in part.providers}
+        _print_group_tables(screen, by, parts, metrics)
+
+
+def _print_group_tables(
+    screen: Console, by: str, parts: Mapping[str, Mapping[str, Scores]], metrics: list[str]
+) -> None:
     names = sorted({name for by_group in parts.values() for name in by_group})
     for name in names:
         rows = {provider: by_group.get(name) for provider, by_group in parts.items()}
         count = max(scores.count for scores in rows.values() if scores)
         screen.print()
         queries = pluralize(count, "query", "queries")
-        screen.print(f"{view.by} {name}: {queries}", style="bold")
+        screen.print(f"{by} {name}: {queries}", style="bold")
         for table in quality_tables(rows, metrics, screen.width):
             screen.print(table)
 

@@ -25,13 +25,13 @@ class View:
     """An evaluation and the options of its display."""
 
     done: Evaluation
-    by: str | None = None
+    by: tuple[str, ...] = ()
     worst: int = 0
     strict: bool = False
 
-    def group(self, part: BenchmarkRecord) -> dict[str, str]:
-        """Return the group of every query."""
-        return {} if self.by is None else group_queries(part.queries, self.by)
+    def group(self, part: BenchmarkRecord) -> dict[str, dict[str, str]]:
+        """Return the group of every query, by each property."""
+        return {name: group_queries(part.queries, name) for name in self.by}
 
     def find_worst(self, part: BenchmarkRecord, provider: ProviderRecord) -> list[WorstQuery]:
         """Return the worst queries of a provider."""
@@ -70,7 +70,7 @@ class View:
         }
 
     def _describe_provider(
-        self, part: BenchmarkRecord, one: ProviderRecord, groups: dict[str, str]
+        self, part: BenchmarkRecord, one: ProviderRecord, groups: dict[str, dict[str, str]]
     ) -> dict[str, Any]:
         data: dict[str, Any] = {
             "failure": one.failure,
@@ -81,11 +81,14 @@ class View:
             "out_of_scope": one.out_of_scope,
             "warnings": list(one.warnings),
             "scores": one.scores.summary() if one.scores else None,
+            "details": one.scores
+            and {metric: one.scores.details(metric).to_dict() for metric in one.scores.metrics},
         }
-        if self.by is not None:
-            parts = {} if one.scores is None else one.scores.by(groups)
-            summaries = {name: group.summary() for name, group in parts.items()}
-            data["groups"] = None if one.scores is None else summaries
+        if self.by:
+            data["groups"] = one.scores and {
+                name: {group: part.summary() for group, part in one.scores.by(labels).items()}
+                for name, labels in groups.items()
+            }
         if self.worst:
             data["where_it_fails"] = [query.to_dict() for query in self.find_worst(part, one)]
         return data

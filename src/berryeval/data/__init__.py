@@ -7,7 +7,15 @@ from berryeval._internal.door import open_door
 if TYPE_CHECKING:
     from berryeval.data.formats.csv_rows import read_header, read_rows
     from berryeval.data.formats.frames import read_parquet_columns, read_parquet_rows
-    from berryeval.data.formats.layouts import choose_columns
+    from berryeval.data.formats.layouts import (
+        DOCUMENT,
+        QUERY,
+        QUESTION,
+        VALUE,
+        choose_column,
+        choose_columns,
+        find_column,
+    )
     from berryeval.data.formats.trec import FaultyLine, RawRow, read_table, table_from_text
     from berryeval.data.judged import (
         STRATEGIES,

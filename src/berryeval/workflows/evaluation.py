@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -129,7 +130,7 @@ def evaluate(
     *,
     benchmarks: Sequence[Benchmark] = (),
     retry_errors: bool = False,
-    group_by: str | None = None,
+    group_by: Sequence[str] = (),
     store: str | None = None,
     export: Sequence[str] = (),
 ) -> Evaluation:
@@ -140,9 +141,8 @@ def evaluate(
     added to none.
     """
     loaded = list(benchmarks) or load_benchmarks(plan)
-    if group_by is not None:
-        for benchmark in loaded:
-            check_property(benchmark.name, select_queries(benchmark, plan), group_by)
+    for benchmark, name in itertools.product(loaded, group_by):
+        check_property(benchmark.name, select_queries(benchmark, plan), name)
     baseline = check_gate(plan, loaded, folder)
     secrets = Secrets()
     runner = ProviderRunner(

@@ -199,6 +199,15 @@ def _read_settings(given: Mapping[str, Any]) -> dict[str, Any]:
     for name in ("benchmarks", "providers", "metrics", "export"):
         if settings.get(name):
             settings[name] = read_list(name, settings[name], f"--{name}")
+    loading = {name: settings.pop(name, None) for name in ("format", "options")}
+    loading = {name: value for name, value in loading.items() if value}
+    if loading:
+        if not settings.get("benchmarks"):
+            raise ConfigurationError(
+                "--format and --options describe benchmarks on the command line; name them there, "
+                "or set format and options in the file"
+            )
+        settings["benchmarks"] = [{"source": one, **loading} for one in settings["benchmarks"]]
     settings["filter"] = read_pairs(settings.get("filter") or [], "--filter")
     limits = settings.get("thresholds")
     settings["thresholds"] = read_limits(limits, "--fail-below", "recall@10=0.80")

@@ -31,12 +31,12 @@ _START: Final = ["query", "docid"]
 _TEXT: Final = ("query_text", "query")
 
 
-def load(source: Source, *, corpus: PathLike | None = None) -> Benchmark:
-    """Load the file; `corpus` is a file or folder with the documents."""
+def load(source: Source, *, corpus: PathLike | None = None, encoding: str = "utf-8") -> Benchmark:
+    """Load the file; `corpus` has the documents, `encoding` is that of a CSV file."""
     builder = RatingsBuilder(source)
     read_corpus(builder, corpus)
     if source.suffix in TABLES:
-        _add_rows(builder, source)
+        _add_rows(builder, source, encoding)
         return builder.build()
     if source.json.has("query_doc_pairs"):
         for pair in source.json["query_doc_pairs"].items():
@@ -50,14 +50,14 @@ def load(source: Source, *, corpus: PathLike | None = None) -> Benchmark:
     return builder.build(**fields, metadata=about)
 
 
-def _add_rows(builder: RatingsBuilder, source: Source) -> None:
+def _add_rows(builder: RatingsBuilder, source: Source, encoding: str) -> None:
     judges = source.columns[2:]
     if source.columns[:2] != _START or not judges:
         there = ", ".join(map(repr, source.columns))
         raise DataError(
             f"{source.name}:1: expected the columns query, docid and rating, found {there:.200}"
         )
-    for row in read_rows(source.path, short_rows=True):
+    for row in read_rows(source.path, short_rows=True, encoding=encoding):
         text, document = row.id("query"), row.cells["docid"]
         builder.add_query_once(text, text, source.name, row.line)
         given = {judge: row.number(judge) for judge in judges if row.cells[judge].strip()}

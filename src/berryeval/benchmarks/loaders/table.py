@@ -1,20 +1,23 @@
 """CSV and TSV: a row per judgment, with columns for the query, the document and the grade.
 
-Columns have the same names as those of frames. The text of a query is in a column `query_text` or
-`question`, or the one named by `text`; otherwise the id is the text. A further column belongs to
-the query if all rows of each query agree, and to the judgments otherwise.
+The simplest file has the columns `question` and `doc_id`; without a column of grades, each is 1. A
+row with an empty question or query id continues the query above it. Cells are separated by commas,
+semicolons or tabs, as in the header. Columns have the same names as those of frames. The text of a
+query is in a column `query_text` or `question`, or the one named by `text`; otherwise the id is the
+text, and without an id the text is the id. A further column belongs to the query if all rows of
+each query agree, and to the judgments otherwise.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from berryeval.benchmarks.benchmark import Benchmark, RatingsBuilder
 from berryeval.benchmarks.documents import read_corpus
 from berryeval.benchmarks.loading import Loader, Source
-from berryeval.data import choose_columns, read_rows
+from berryeval.data import DOCUMENT, QUERY, QUESTION, VALUE, choose_column, find_column, read_rows
 from berryeval.errors import DataError
 
 if TYPE_CHECKING:
@@ -58,9 +61,6 @@ class QueryColumns:
         return replace(judgment, extra=extra)
 
 
-_TEXT: Final = ("query_text", "question")
-
-
 def load(
     source: Source,
     *,
@@ -69,6 +69,7 @@ def load(
     grade: str | None = None,
     text: str | None = None,
     corpus: PathLike | None = None,
+    encoding: str = "utf-8",
 ) -> Benchmark:
     """Load the file.
 
@@ -79,34 +80,65 @@ def load(
         grade: Column with the grade.
         text: Column with the text of the query.
         corpus: File or folder with the documents.
+        encoding: Text encoding of the file.
     """
-    given = {"query": query, "document": document, "grade": grade}
-    named = {role: name for role, name in given.items() if name is not None}
-    columns = choose_columns(source.columns, "qrels", named, source.name)
-    words = text or next((name for name in _TEXT if name in source.columns), columns[0])
-    if words not in source.columns:
-        there = ", ".join(map(repr, source.columns))
-        raise DataError(
-            f"{source.name}: no column {words!r} with the text of the query; found {there}"
-        )
+    columns = _choose_columns(source, query=query, document=document, grade=grade, text=text)
     builder = RatingsBuilder(source)
     read_corpus(builder, corpus)
     about = QueryColumns()
-    for row in read_rows(source.path):
-        identity = row.id(columns[0])
-        builder.add_query_once(identity, row.cells[words], source.name, row.line)
-        rest = {name: cell for name, cell in row.cells.items() if name not in {*columns, words}}
+    texts: dict[str, str] = {}
+    identity = ""
+    for row in read_rows(source.path, encoding=encoding):
+        identity = row.cells[columns.query] if row.cells[columns.query].strip() else identity
+        if not identity:
+            raise DataError(
+                f"{row.where}: {columns.query}: is empty, and there is no question above it"
+            )
+        words = row.cells[columns.text]
+        words = words if words.strip() else texts.get(identity, words)
+        texts.setdefault(identity, words)
+        builder.add_query_once(identity, words, source.name, row.line)
+        rest = {name: cell for name, cell in row.cells.items() if name not in columns}
         about.add(identity, rest)
-        found = identity, row.id(columns[1]), row.number(columns[2])
+        number = row.number(columns.grade) if columns.grade else 1
+        found = identity, row.id(columns.document), number
         builder.add_rating(*found, source.name, row.line, rest)
     builder.queries = [about.complete_query(one) for one in builder.queries]
     builder.judgments = [about.complete_judgment(one) for one in builder.judgments]
     return builder.build()
 
 
+class _Columns(NamedTuple):
+    query: str
+    text: str
+    document: str
+    grade: str  # empty if all grades are 1
+
+
+def _choose_columns(
+    source: Source, *, query: str | None, document: str | None, grade: str | None, text: str | None
+) -> _Columns:
+    found = source.columns
+    if text is not None and text not in found:
+        there = ", ".join(map(repr, found))
+        raise DataError(
+            f"{source.name}: no column {text!r} with the text of the query; found {there}"
+        )
+    words = text or find_column(found, QUESTION)
+    named = query or find_column(found, QUERY) or words
+    identity = choose_column(found, "query", (*QUERY, *QUESTION), named, source.name)
+    has_grades = grade is not None or find_column(found, VALUE["qrels"]) is not None
+    return _Columns(
+        identity,
+        words or identity,
+        choose_column(found, "document", DOCUMENT, document, source.name),
+        choose_column(found, "grade", VALUE["qrels"], grade, source.name) if has_grades else "",
+    )
+
+
 LOADER = Loader(
     summary="CSV or TSV with a judgment per row",
-    signs="a .csv or .tsv file with columns for query, document and grade",
-    recognises=lambda source: source.has_grade_columns,
+    signs="a .csv or .tsv file with columns for question or query, document and perhaps grade",
+    recognises=lambda source: source.has_grade_columns or source.has_questions,
     load=load,
 )

@@ -1,4 +1,4 @@
-"""Strict reading of comma- and tab-separated files with a header."""
+"""Strict reading of files with a header whose cells are separated by commas, semicolons or tabs."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from berryeval._internal.files import PathLike, display_name, plain_suffix
-from berryeval._internal.json import read_text
-from berryeval.errors import DataError
+from berryeval._internal.files import PathLike, display_name, plain_suffix, read_bytes
+from berryeval.errors import ConfigurationError, DataError
 
 _LONGEST_FIELD = 1 << 30
 _SHOWN = 60
+UTF_8 = "utf-8"
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")  # byte order marks
 
 
 @dataclass(frozen=True)
@@ -43,15 +44,15 @@ class Row:
         return text
 
 
-def read_header(path: PathLike) -> list[str]:
+def read_header(path: PathLike, encoding: str = UTF_8) -> list[str]:
     """Return the column names."""
-    return next(_parse_rows(path))[1]
+    return next(_parse_rows(path, encoding))[1]
 
 
-def read_rows(path: PathLike, *, short_rows: bool = False) -> Iterator[Row]:
+def read_rows(path: PathLike, *, short_rows: bool = False, encoding: str = UTF_8) -> Iterator[Row]:
     """Yield the rows; with `short_rows`, missing cells at the end are empty."""
     source = display_name(path)
-    rows = _parse_rows(path)
+    rows = _parse_rows(path, encoding)
     _, names = next(rows)
     for line, cells in rows:
         if not any(cells):
@@ -66,12 +67,39 @@ def read_rows(path: PathLike, *, short_rows: bool = False) -> Iterator[Row]:
         yield Row(dict(zip(names, padded, strict=True)), f"{source}:{line}", line)
 
 
-def _parse_rows(path: PathLike) -> Iterator[tuple[int, list[str]]]:
+def _decode(path: PathLike, encoding: str) -> str:
+    data = read_bytes(path).tobytes()
+    try:
+        text = data.decode(encoding)
+    except LookupError:
+        raise ConfigurationError(
+            f"encoding must be a Python encoding, found {encoding!r:.80}"
+        ) from None
+    except UnicodeError as error:
+        start = error.start if isinstance(error, UnicodeDecodeError) else 0
+        line = data.count(b"\n", 0, start) + 1
+        likely = "utf-16" if data[:2] in _UTF_16 else "cp1252"
+        raise DataError(
+            f"{display_name(path)}:{line}: not {encoding.upper()} text "
+            f"(byte 0x{data[start]:02X}); save it as UTF-8, or name its encoding: "
+            f"--options encoding={likely}"
+        ) from None
+    return text.removeprefix("\ufeff")
+
+
+def _choose_delimiter(path: PathLike, text: str) -> str:
+    """Return the separator that the header has most of; a tab or comma by the file's suffix."""
+    header = text.lstrip("\r\n").partition("\n")[0]
+    usual = "\t" if plain_suffix(path) == ".tsv" else ","
+    return max((usual, ",", ";", "\t"), key=header.count)
+
+
+def _parse_rows(path: PathLike, encoding: str) -> Iterator[tuple[int, list[str]]]:
     """Yield the header and the rows, each with its first line number."""
     source = display_name(path)
-    delimiter = "\t" if plain_suffix(path) == ".tsv" else ","
-    text = io.StringIO(read_text(path), newline="")
-    reader = csv.reader(text, delimiter=delimiter, strict=True)
+    text = _decode(path, encoding)
+    delimiter = _choose_delimiter(path, text)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     line, rows = 1, []
     limit = csv.field_size_limit(_LONGEST_FIELD)  # a setting of the whole process
     try:

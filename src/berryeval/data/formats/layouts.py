@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 # Common column names, in order of preference; case, "-" and "_" are ignored.
 QUERY = ("query", "query_id", "qid", "q_id", "topic", "topic_id")
+QUESTION = ("query_text", "question")
 DOCUMENT = (
     "document", "document_id", "doc_id", "docid", "doc", "docno",
     "corpus_id", "passage_id", "pid", "chunk_id",
@@ -44,24 +45,32 @@ def choose_columns(
     for role in given:
         if role not in roles:
             raise TypeError(f"unexpected keyword argument {role!r}; there are {', '.join(roles)}")
-    plain = {_normalize_name(name): name for name in reversed(found)}
-    chosen = []
-    for role, aliases in roles.items():
-        wanted = given.get(role)
-        if wanted is None:
-            matches = [plain[alias] for alias in aliases if alias in plain]
-        else:
-            matches = [name for name in found if name == wanted]
-        if not matches:
-            looked_for = repr(wanted) if wanted is not None else f"any of {', '.join(aliases)}"
-            start = f"{source}: " if source else ""
-            raise DataError(
-                f"{start}no column with the {role} ({looked_for}); found "
-                f"{', '.join(map(repr, found)) or 'no columns'}"
-            )
-        chosen.append(matches[0])
-    query, document, value = chosen
+    query, document, value = (
+        choose_column(found, role, aliases, given.get(role), source)
+        for role, aliases in roles.items()
+    )
     return query, document, value
+
+
+def find_column(found: Sequence[str], aliases: Sequence[str]) -> str | None:
+    """Return the column with the first of these names, in any case."""
+    plain = {_normalize_name(name): name for name in reversed(found)}
+    return next((plain[alias] for alias in aliases if alias in plain), None)
+
+
+def choose_column(
+    found: Sequence[str], role: str, aliases: Sequence[str], wanted: str | None, source: str = ""
+) -> str:
+    """Return the column of a role: the wanted one, or one with a usual name."""
+    name = find_column(found, aliases) if wanted is None else wanted
+    if name is None or name not in found:
+        looked_for = repr(wanted) if wanted is not None else f"any of {', '.join(aliases)}"
+        start = f"{source}: " if source else ""
+        raise DataError(
+            f"{start}no column with the {role} ({looked_for}); found "
+            f"{', '.join(map(repr, found)) or 'no columns'}"
+        )
+    return name
 
 
 def _is_header(columns: Sequence[str], numbers: tuple[str, ...]) -> bool:
