@@ -105,6 +105,7 @@ class OptionChunker(ABC):
 
     name: ClassVar[str]
     summary: ClassVar[str]
+    modules: ClassVar[tuple[str, ...]] = ()  # of the extra `chunkers`, which it imports
 
     def __post_init__(self) -> None:
         for known in options_of(self).values():

@@ -202,6 +202,7 @@ class CodeChunker(OptionChunker):
     """
 
     name: ClassVar[str] = "code"
+    modules: ClassVar[tuple[str, ...]] = ("tree_sitter",)
     summary: ClassVar[str] = "functions and classes of programs, by their syntax"
 
     size: int = option(1500, "maximum characters per chunk", least=1)

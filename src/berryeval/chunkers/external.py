@@ -170,6 +170,7 @@ class ChonkieChunker(_SplitterChunker):
     """
 
     name: ClassVar[str] = "chonkie"
+    modules: ClassVar[tuple[str, ...]] = ("chonkie",)
     summary: ClassVar[str] = "the chunkers of Chonkie, their offsets checked"
 
     kind: str = option("recursive", "splitter to use", choices=_CHONKIE_CLASSES)
@@ -210,6 +211,7 @@ class LangChainChunker(_SplitterChunker):
     """
 
     name: ClassVar[str] = "langchain"
+    modules: ClassVar[tuple[str, ...]] = ("langchain_text_splitters",)
     summary: ClassVar[str] = "the text splitters of LangChain, with offsets"
 
     kind: str = option("recursive", "splitter to use", choices=_LANGCHAIN_CLASSES)

@@ -45,6 +45,10 @@ class Provider(ABC):
     modules: ClassVar[Sequence[str]] = ()
     in_process: ClassVar[bool] = False
 
+    def required(self) -> dict[str, str]:
+        """Return the modules that these options need, each with the extra that installs it."""
+        return dict.fromkeys(self.modules, self.extra)
+
     def expect(self, queries: Sequence[Query]) -> None:  # noqa: B027 - optional
         """Receive the queries of the benchmark before `index`; raise if none can be answered."""
 

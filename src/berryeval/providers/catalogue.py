@@ -12,9 +12,9 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from importlib.util import find_spec
 from typing import Any, Final
 
+from berryeval._internal.optional import is_missing
 from berryeval._internal.registry import Registry
 from berryeval._internal.validate import reject_unknown, require
 from berryeval.errors import ConfigurationError
@@ -216,16 +216,9 @@ def describe_provider(name: str) -> ProviderFacts:
     summary, _, rest = inspect.cleandoc(kind.__doc__ or "").partition("\n\n")
     module = inspect.cleandoc(getattr(inspect.getmodule(kind), "__doc__", None) or "")
     about = f"{module}\n\n{rest.partition('Attributes:')[0]}".strip()
-    missing = tuple(filter(_is_missing, getattr(kind, "modules", ())))
+    missing = tuple(filter(is_missing, getattr(kind, "modules", ())))
     options, extra = tuple(_list_options(kind)), getattr(kind, "extra", "")
     return ProviderFacts(name, aliases, summary.replace("\n", " "), about, options, extra, missing)
-
-
-def _is_missing(module: str) -> bool:
-    try:
-        return find_spec(module) is None
-    except ModuleNotFoundError:  # its parent package is missing
-        return True
 
 
 def _list_options(kind: Callable[..., Any]) -> Iterator[ProviderOption]:

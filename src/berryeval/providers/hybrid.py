@@ -120,6 +120,10 @@ class Hybrid(Provider):
         if leave := find_exit(self._children[place], *error, entered=entered):
             self._loop.wait_for(leave())
 
+    def required(self) -> dict[str, str]:
+        """Return the modules that the providers need."""
+        return {name: extra for one in self._children for name, extra in one.required().items()}
+
     def expect(self, queries: Sequence[Query]) -> None:
         """Pass the queries to each provider."""
         for child in self._children:

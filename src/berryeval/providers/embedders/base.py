@@ -26,12 +26,16 @@ if TYPE_CHECKING:
     from berryeval.data import Chunk, Hit, Query
 
 
+_USUAL: Final = "wordllama"  # embedder, and the module it needs
+
+
 class Embedder(Protocol):
     """Turns texts into vectors. `model` identifies the model, for caches and manifests.
 
     A slow embedder may have `cache`, a folder for computed vectors (None for the default folder, ""
     for no cache), and `identity`, which must change whenever the vectors do. An embedder that
-    treats queries differently has `embed_queries`; one that holds connections has `close`.
+    treats queries differently has `embed_queries`; one that holds connections has `close`. One that
+    needs further packages has `modules` and `extra`, as a provider.
     """
 
     model: str
@@ -97,7 +101,7 @@ class EmbeddingProvider(Provider):
         embedder_options: Options of the embedder.
     """
 
-    embedder: str = "wordllama"
+    embedder: str = _USUAL
     embedder_options: Mapping[str, Any] = field(default_factory=dict, repr=False)
     _chunks: Sequence[Chunk] = field(default=(), init=False, repr=False)
     _labels: ScopeLabels = field(default_factory=lambda: ScopeLabels(()), init=False, repr=False)
@@ -116,6 +120,22 @@ class EmbeddingProvider(Provider):
     def filters(self, query: Query) -> list[list[str]]:
         """Return lists of labels; a chunk in the scope has at least one label of each list."""
         return self._labels.filters(query.scope)
+
+    def required(self) -> dict[str, str]:
+        """Return the modules that the provider and its embedder need, and their extras."""
+        needed = super().required()
+        needed.pop(_USUAL, None)  # listed in case nothing is set
+        if self.with_vectors:
+            kind = EMBEDDERS.get(self.embedder)
+            for module in getattr(kind, "modules", ()):
+                own = self.extra if module in self.modules else ""
+                needed[module] = own or getattr(kind, "extra", "")
+        return needed
+
+    @property
+    def with_vectors(self) -> bool:
+        """Whether anything is embedded."""
+        return True
 
     def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
         """Return unit vectors of texts to index; all zeros for a text without content."""
@@ -162,6 +182,11 @@ class TextAndVectorProvider(EmbeddingProvider):
         require_choice(f"mode of {owner}", self.mode, ("text", "vector", "hybrid"))
         require_whole(f"k of {owner}", self.k)
         require_whole(f"depth of {owner}", self.depth)
+
+    @property
+    def with_vectors(self) -> bool:
+        """Whether anything is embedded."""
+        return self.mode != "text"
 
 
 class FusingProvider(TextAndVectorProvider):

@@ -85,6 +85,8 @@ class Model2Vec(LocalModel):
     """
 
     name: ClassVar[str] = "model2vec"
+    modules: ClassVar[Sequence[str]] = ("model2vec",)
+    extra: ClassVar[str] = "model2vec"
     model: str = "minishlab/potion-base-8M"
     cache: str | None = ""
 
@@ -106,6 +108,8 @@ class SentenceTransformers(LocalModel):
     """
 
     name: ClassVar[str] = "sentence-transformers"
+    modules: ClassVar[Sequence[str]] = ("sentence_transformers",)
+    extra: ClassVar[str] = "sentence-transformers"
     model: str = "sentence-transformers/all-MiniLM-L6-v2"
     device: str = ""
     batch_size: int = 32

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -40,6 +40,8 @@ class OpenAi:
         cache: Folder for computed vectors, None for the default folder, "" for none.
     """
 
+    modules: ClassVar[Sequence[str]] = ("httpx",)
+    extra: ClassVar[str] = "http"
     model: str = "text-embedding-3-small"
     base_url: str = field(default="https://api.openai.com/v1", repr=False)
     api_key: str = field(default="", repr=False)

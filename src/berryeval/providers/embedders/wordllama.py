@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
@@ -33,6 +33,8 @@ class WordLlama:
             because embedding takes a fraction of a millisecond.
     """
 
+    modules: ClassVar[Sequence[str]] = ("wordllama",)
+    extra: ClassVar[str] = "dense"
     model: str = "l2_supercat"
     lowercase: bool = True
     cache: str | None = ""
