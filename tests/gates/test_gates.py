@@ -224,7 +224,7 @@ def test_unknown_providers_and_metrics_are_rejected() -> None:
 def test_an_incomparable_baseline_is_rejected() -> None:
     run = run_of(HALF)
     rule: dict[str, Any] = {"metric": "nDCG@10", "max_drop": 0.1}
-    with pytest.raises(ConfigurationError, match="measured on a different version of drinks"):
+    with pytest.raises(ConfigurationError, match="none of 10 queries of drinks is as it was"):
         verdict(rule, run, run_of(HALF, content_hash="sha256:two"))
     with pytest.raises(ConfigurationError, match="for 5 hits per query, this run for 20"):
         verdict(rule, run, run_of(HALF, k=5))

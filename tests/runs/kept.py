@@ -55,7 +55,7 @@ def run_of(
         (Passage("An apple.", "apple > Top"), Passage("A \u2014 \0 \ud83c \U0001f350.")),
         {"RR": 0.5},
         ("made by hand",),
-        {"colour": "red"},
+        extra={"colour": "red"},
     )  # fmt: skip
     day, hour = divmod(number, 24)
     return RunRecord(

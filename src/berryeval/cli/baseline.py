@@ -93,7 +93,13 @@ def show(file: str = FILE, /, *, json: Flag = False) -> None:
 
 
 def diff(
-    run: str = "latest", /, *, baseline: str = FILE, strict: Flag = False, json: Flag = False
+    run: str = "latest",
+    /,
+    *,
+    baseline: str = FILE,
+    strict: Flag = False,
+    strict_data: Flag = False,
+    json: Flag = False,
 ) -> int:
     """Show how a run differs from the baseline, metric by metric.
 
@@ -104,6 +110,7 @@ def diff(
         run: A run folder, its run.json, the name of a run, or `latest`.
         baseline: A file of `berryeval baseline set`, or a run.
         strict: Fail on inconclusive results.
+        strict_data: Refuse a baseline that was measured on other data.
         json: JSON output, in full precision.
     """
     from berryeval.cli.app import EXIT_FAILED, EXIT_PASSED
@@ -111,7 +118,7 @@ def diff(
     from berryeval.cli.output import console, print_json
     from berryeval.workflows import compare_with_baseline
 
-    judged = compare_with_baseline(run, baseline, strict=strict)
+    judged = compare_with_baseline(run, baseline, strict=strict, strict_data=strict_data)
     record, verdicts, good = judged.record, judged.verdicts, judged.passed
     if json:
         data = {

@@ -59,6 +59,7 @@ def compare(  # noqa: PLR0913 - the options of the command
     moved: int = 3,
     benchmark: str | None = None,
     anyway: Flag = False,
+    strict_data: Flag = False,
     qrels: str | None = None,
     output: Output = None,
     format: Format = None,  # noqa: A002 - the name of the option
@@ -87,7 +88,8 @@ def compare(  # noqa: PLR0913 - the options of the command
         by: Query property to group by: category, difficulty, or a metadata field.
         moved: Number of queries to explain, those that changed most.
         benchmark: Only this benchmark.
-        anyway: Compare runs on different versions of a benchmark, using the queries they share.
+        anyway: Compare the queries that changed between versions of a benchmark, too.
+        strict_data: Refuse to compare runs on different versions of a benchmark.
         qrels: Judgments; the runs are then run files.
         output: File or folder for a report (.md .tex .json .csv .html); - for stdout.
         format: Report format, a name of `berryeval list exporters`. Without --output, a format
@@ -123,6 +125,7 @@ def compare(  # noqa: PLR0913 - the options of the command
         moved=moved,
         benchmark=benchmark,
         anyway=anyway,
+        strict_data=strict_data,
     )
     to_stdout = output == STDOUT or (output is None and bool(format))
     text = render_text(report, format or "markdown") if to_stdout else None

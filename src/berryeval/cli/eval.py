@@ -52,6 +52,7 @@ def run_eval(  # noqa: PLR0913 - the options of the command
     baseline: str | None = None,
     max_drop: Several = None,
     strict: Flag = False,
+    strict_data: Flag = False,
     export: Several = None,
     baseline_doc: str | None = None,
     json: Flag = False,
@@ -88,6 +89,7 @@ def run_eval(  # noqa: PLR0913 - the options of the command
         baseline: Baseline file or run; without a rule about drops, any significant drop fails.
         max_drop: Exit with 1 if a metric dropped significantly: --max-drop nDCG@10=0.01.
         strict: Exit with 1 if a rule is inconclusive.
+        strict_data: Refuse a baseline that was measured on other data.
         export: Formats of reports to write (csv html): --export csv markdown junit, --export none.
         baseline_doc: Markdown file for the page of measured baselines.
         json: Print JSON, in full precision.
@@ -103,7 +105,7 @@ def run_eval(  # noqa: PLR0913 - the options of the command
             "export": export,
         },
         config=config, output=output, resume=resume, retry_errors=retry_errors,
-        baseline=baseline, max_drop=max_drop, store=store,
+        baseline=baseline, max_drop=max_drop, strict_data=strict_data, store=store,
     )  # fmt: skip
     level = log_level(quiet=quiet, verbose=verbose)
     worst = 0

@@ -26,7 +26,7 @@ ON_GITHUB: Final = "GITHUB_ACTIONS"  # "true" in every step of a workflow
 _STYLES: Final[dict[Status, str]] = {"pass": "green", "fail": "bold red", "inconclusive": "yellow"}
 
 
-def gate(
+def gate(  # noqa: PLR0913 - the options of the command
     run: str = "latest",
     /,
     *,
@@ -35,6 +35,7 @@ def gate(
     fail_below: Several = None,
     max_drop: Several = None,
     strict: Flag = False,
+    strict_data: Flag = False,
     self_check: Flag = False,
     export: Several = None,
     output: Output = None,
@@ -56,6 +57,7 @@ def gate(
         fail_below: Lowest accepted value of a metric: --fail-below recall@10=0.80.
         max_drop: Largest accepted drop below the baseline: --max-drop nDCG@10=0.01.
         strict: Fail on inconclusive rules.
+        strict_data: Refuse a baseline that was measured on other data.
         self_check: Estimate how often the drop rules raise a false alarm on this data.
         export: Formats to write, with verdicts: --export junit markdown (list exporters).
         output: Folder for --export; default: the run folder. - prints the file of one format, and
@@ -73,6 +75,7 @@ def gate(
         fail_below=read_limits(fail_below, "--fail-below", "recall@10=0.80"),
         max_drop=read_limits(max_drop, "--max-drop", "nDCG@10=0.01"),
         strict=strict,
+        strict_data=strict_data,
         self_check=self_check,
     )
     report = Report.of([judged.record], verdicts=judged.verdicts, note=judged.note)

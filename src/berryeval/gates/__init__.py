@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         check_held,
         check_names,
         check_room,
+        check_same_data,
         check_shared,
         find_comparable_part,
         needs_baseline,

@@ -22,10 +22,10 @@ from berryeval._internal.serial import (
 from berryeval._internal.validate import is_number
 from berryeval.errors import BerryEvalError, ConfigurationError, DataError
 from berryeval.metrics import Aggregate, parse_metric
-from berryeval.runs import array_reader
+from berryeval.runs import DataVersion, array_reader
 
 if TYPE_CHECKING:
-    from berryeval.runs import BenchmarkRecord, RunRecord
+    from berryeval.runs import BenchmarkRecord, ProviderRecord, RunRecord
     from berryeval.scoring import Scores
 
 
@@ -55,6 +55,16 @@ def _read_aggregates(value: Any, where: str) -> dict[str, str]:
     return {str(name): known(how, f"{where}[{name!r}]") for name, how in value.items()}
 
 
+def _read_texts(value: Any, where: str) -> dict[str, str]:
+    if not isinstance(value, Mapping):
+        raise type_mismatch(where, "an object", value)
+    for name, text in value.items():
+        if not isinstance(text, str):
+            place = f"{where}[{name!r}]"
+            raise type_mismatch(place, "a string", text)
+    return dict(value)
+
+
 @dataclass(frozen=True)
 class BaselinePart(JsonRecord):
     """Scores of one provider on one benchmark.
@@ -64,6 +74,8 @@ class BaselinePart(JsonRecord):
         k: Number of hits asked for per query.
         values: Values of the queries by metric, in the order of `queries`.
         aggregates: Aggregates other than the mean, by metric.
+        fingerprints: Fingerprints of the queries, in their order; empty if unknown.
+        judging: Options and pack that decided what is relevant.
     """
 
     readers: ClassVar[Mapping[str, Reader]] = {
@@ -78,6 +90,8 @@ class BaselinePart(JsonRecord):
     queries: tuple[str, ...]
     values: Mapping[str, tuple[float, ...]] = field(hash=False)
     aggregates: Mapping[str, str] = field(default_factory=dict, hash=False)
+    fingerprints: tuple[str, ...] = ()
+    judging: str = ""
     extra: Mapping[str, Any] = field(default_factory=dict, hash=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -88,20 +102,29 @@ class BaselinePart(JsonRecord):
         for name, row in self.values.items():
             if len(row) != len(self.queries):
                 raise DataError(f"{name} has {len(row)} values for {len(self.queries)} queries")
+        if len(self.fingerprints) not in {0, len(self.queries)}:
+            raise DataError(
+                f"there are {len(self.fingerprints)} fingerprints for {len(self.queries)} queries"
+            )
 
     @classmethod
-    def of(cls, benchmark: BenchmarkRecord, provider: str, scores: Scores) -> BaselinePart:
+    def of(
+        cls, benchmark: BenchmarkRecord, provider: ProviderRecord, scores: Scores
+    ) -> BaselinePart:
         """Build the part from the scores of a provider on a benchmark."""
+        known = DataVersion.of(benchmark, provider).fingerprints.values()
         rows = map(tuple, scores.values.tolist())
         hows = zip(scores.metrics, scores.aggregates, strict=True)
         return cls(
             benchmark.name,
             benchmark.content_hash,
-            provider,
+            provider.name,
             benchmark.k,
             scores.queries,
             dict(zip(scores.metrics, rows, strict=True)),
             {name: how for name, how in hows if how != "mean"},
+            tuple(known) if all(known) else (),
+            provider.judging,
         )
 
     @property
@@ -126,16 +149,21 @@ class BaselinePart(JsonRecord):
 
 @dataclass(frozen=True)
 class Baseline(JsonRecord):
-    """Scores of a run by query: enough to judge a difference, small enough to commit."""
+    """Scores of a run by query: enough to judge a difference, small enough to commit.
+
+    `corpora` has the marks of the documents by benchmark.
+    """
 
     readers: ClassVar[Mapping[str, Reader]] = {
-        "tuple[BaselinePart, ...]": array_reader(BaselinePart)
+        "tuple[BaselinePart, ...]": array_reader(BaselinePart),
+        "Mapping[str, str]": _read_texts,
     }
 
     run: str
     created: str
     parts: tuple[BaselinePart, ...] = ()
     config_hash: str = ""
+    corpora: Mapping[str, str] = field(default_factory=dict, hash=False)
     extra: Mapping[str, Any] = field(default_factory=dict, hash=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -148,12 +176,13 @@ class Baseline(JsonRecord):
     def of(cls, record: RunRecord) -> Baseline:
         """Build the baseline of a run, without the providers that failed."""
         parts = tuple(
-            BaselinePart.of(benchmark, provider.name, provider.scores)
+            BaselinePart.of(benchmark, provider, provider.scores)
             for benchmark in record.benchmarks
             for provider in benchmark.providers
             if provider.scores is not None
         )
-        return cls(record.id, record.created, parts, record.config_hash)
+        corpora = {one.name: one.corpus for one in record.benchmarks if one.corpus}
+        return cls(record.id, record.created, parts, record.config_hash, corpora)
 
     @classmethod
     def read(cls, data: Any, where: str) -> Baseline:
@@ -171,21 +200,21 @@ class Baseline(JsonRecord):
         parts = (f"{one.provider} on {one.benchmark}" for one in self.parts)
         return ", ".join(parts) or "nothing"
 
-    def part(self, benchmark: str, content_hash: str, provider: str) -> BaselinePart:
-        """Return the scores of a provider on this version of the benchmark."""
+    def part(self, benchmark: str, provider: str) -> BaselinePart:
+        """Return the scores of a provider on a benchmark."""
         found = next((one for one in self.parts if one.owner == (benchmark, provider)), None)
         if found is None:
             raise ConfigurationError(
                 f"the baseline {self.run} has no {provider} on {benchmark}; it has {self.contents} "
                 "(berryeval baseline set RUN writes a new one)"
             )
-        if found.content_hash != content_hash:
-            raise ConfigurationError(
-                f"the baseline {self.run} was measured on a different version of {benchmark} "
-                f"({found.content_hash[:19]}…, now {content_hash[:19]}…), so differences would not "
-                "be due to the provider; berryeval baseline set RUN writes a new one"
-            )
         return found
+
+    def data_of(self, part: BaselinePart) -> DataVersion:
+        """Return the data that the values of a part rest on."""
+        known = part.fingerprints or ("",) * len(part.queries)
+        fingerprints = dict(zip(part.queries, known, strict=True))
+        return DataVersion(part.content_hash, fingerprints, self.corpora.get(part.benchmark, ""))
 
     def dumps(self) -> str:
         """Return the file's text, with one line per provider and metric for readable diffs."""

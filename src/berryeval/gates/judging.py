@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
 from berryeval._internal.aggregates import aggregate
+from berryeval._internal.numbers import format_metric
 from berryeval._internal.text import format_rescore_command
 from berryeval.errors import ConfigurationError
 from berryeval.gates.regression import Drop, Sample, correct_together, enough_samples, measure_drop
@@ -17,6 +18,7 @@ from berryeval.gates.validation import (
     check_held,
     check_names,
     check_room,
+    check_same_data,
     check_shared,
     find_comparable_part,
     needs_baseline,
@@ -24,6 +26,7 @@ from berryeval.gates.validation import (
 )
 from berryeval.gates.verdict import (
     Verdict,
+    describe_data,
     judge_drop,
     judge_errors,
     judge_latency,
@@ -31,12 +34,16 @@ from berryeval.gates.verdict import (
     missing_verdict,
     new_sentence,
 )
+from berryeval.runs import DataChange, DataVersion, find_touched
 
 if TYPE_CHECKING:
     from berryeval.gates.baseline_scores import Baseline
     from berryeval.gates.rules import Gate, Rule
     from berryeval.runs import BenchmarkRecord, ProviderRecord, RunRecord
     from berryeval.scoring import Scores
+
+
+_Changes: TypeAlias = "dict[tuple[str, str], DataChange]"  # by benchmark and provider
 
 
 class _Case(NamedTuple):
@@ -80,8 +87,12 @@ def judge(
             f"the baseline {gate.baseline!r} was not read; rules about drops need it"
         )
     cases = _expand_rules(gate, run, baseline, named)
-    drops = _measure_drops(cases, baseline)
-    found = [_judge_case(case, drops.get(place), wanted=wanted) for place, case in enumerate(cases)]
+    changes = _compare_data(cases, baseline, strict=gate.strict_data)
+    drops = _measure_drops(cases, baseline, changes)
+    found = [
+        *_describe_changes(run, changes),
+        *(_judge_case(case, drops.get(n), wanted=wanted) for n, case in enumerate(cases)),
+    ]
     for rule in gate.rules:
         if baseline is not None and rule.max_drop is not None:
             found += _judge_missing_parts(rule, run, baseline)
@@ -90,7 +101,9 @@ def judge(
 
 def collect_samples(gate: Gate, run: RunRecord, baseline: Baseline) -> list[Sample]:
     """Return the values that the gate's rules about drops compare."""
-    return list(_collect_samples(_expand_rules(gate, run, baseline), baseline).values())
+    cases = _expand_rules(gate, run, baseline)
+    changes = _compare_data(cases, baseline)
+    return list(_collect_samples(cases, baseline, changes).values())
 
 
 def _expand_rules(
@@ -122,49 +135,95 @@ def _expand_rule(rule: Rule, run: RunRecord, named: str) -> list[_Case]:
     return found
 
 
-def _measure_drops(cases: Sequence[_Case], baseline: Baseline | None) -> dict[int, Drop]:
+def _compare_data(
+    cases: Sequence[_Case], baseline: Baseline | None, *, strict: bool = False
+) -> _Changes:
+    """Compare the data of each compared provider with those of the baseline.
+
+    With `strict`, raise a ConfigurationError if any of them differ.
+    """
+    found: _Changes = {}
+    for case in cases:
+        if baseline is None or case.owner in found:
+            continue
+        if case.is_compared and baseline.holds(*case.owner):
+            part = baseline.part(*case.owner)
+            after = DataVersion.of(case.benchmark, case.provider)
+            found[case.owner] = DataChange.between(baseline.data_of(part), after)
+            if strict:
+                check_same_data(baseline, part, found[case.owner])
+    return found
+
+
+def _describe_changes(run: RunRecord, changes: _Changes) -> list[Verdict]:
+    """Return a verdict that describes changed data, for each provider that is compared."""
+    found = []
+    for (name, provider), change in changes.items():
+        if change.is_worth_a_word:
+            part, touched = run[name], None
+            if change.documents is not None:
+                marks = change.documents.added | change.documents.changed
+                touched = len(find_touched(part, [part[provider]], change.compared, marks))
+            verdict = describe_data(change, touched)
+            found.append(replace(verdict, benchmark=name, provider=provider))
+    return found
+
+
+def _measure_drops(
+    cases: Sequence[_Case], baseline: Baseline | None, changes: _Changes
+) -> dict[int, Drop]:
     """Measure the drops, corrected together, by the position of their case."""
     if baseline is None:
         return {}
-    samples = _collect_samples(cases, baseline)
+    samples = _collect_samples(cases, baseline, changes)
     count = enough_samples(list(samples.values()))
     drops = [measure_drop(sample, samples=count) for sample in samples.values()]
     return dict(zip(samples, correct_together(drops), strict=True))
 
 
-def _collect_samples(cases: Sequence[_Case], baseline: Baseline) -> dict[int, Sample]:
+def _collect_samples(
+    cases: Sequence[_Case], baseline: Baseline, changes: _Changes
+) -> dict[int, Sample]:
     """Collect the values to compare, by the position of their case; reject unbreakable rules."""
     found = {
-        place: _collect_sample(case, baseline)
+        place: _collect_sample(case, baseline, changes[case.owner])
         for place, case in enumerate(cases)
-        if case.is_compared and baseline.holds(*case.owner)
+        if case.is_compared and case.owner in changes
     }
     for rule in {id(sample.rule): sample.rule for sample in found.values()}.values():
         values = {
             cases[place].owner: aggregate(sample.aggregate, sample.before)
             for place, sample in found.items()
-            if sample.rule is rule
+            if sample.rule is rule and len(sample.before)
         }
         check_room(rule, baseline, values)
     return found
 
 
-def _collect_sample(case: _Case, baseline: Baseline) -> Sample:
+def _collect_sample(case: _Case, baseline: Baseline, change: DataChange) -> Sample:
     rule, benchmark, provider, _ = case
-    owner = (benchmark.name, benchmark.content_hash, benchmark.k)
-    part = find_comparable_part(rule, baseline, owner, provider.name)
-    whole = _scores_with_metric(case)
+    owner = (benchmark.name, benchmark.k)
+    part = find_comparable_part(rule, baseline, owner, provider.name, provider.judging)
     scores = _scores_of_group(case)
     old = dict(zip(part.queries, part.values[rule.metric], strict=True))
     new = scores.per_query(rule.metric)
-    check_shared(rule, baseline, part, scores.queries)
-    shared = [query for query in scores.queries if query in old]
+    check_shared(rule, baseline, part, scores.queries, change)
+    comparable = set(change.compared)
+    shared = [query for query in scores.queries if query in comparable]
     before = np.array([old[query] for query in shared])
     after = np.array([new[query] for query in shared])
     how = scores.aggregates[scores.row_of(rule.metric)]
     check_aggregate(rule, baseline, part, how)
-    missing = len(old.keys() - set(whole.queries))
-    return Sample(rule, before, after, how, new=len(new) - len(shared), missing=missing)
+    fresh = sum(query not in old for query in new)
+    note = ""
+    if change.is_worth_a_word and len(shared) < len(new):
+        values = [aggregate(how, one) for one in (before, after)] + [scores.mean[rule.metric]]
+        first, last, whole = map(format_metric, values)
+        note = (
+            f"{first} before and {last} now over the {len(shared)} compared queries, {whole} over "
+            f"all {len(new)} of the run"
+        )
+    return Sample(rule, before, after, how, new=fresh, missing=len(change.missing), note=note)
 
 
 def _judge_case(case: _Case, drop: Drop | None, *, wanted: bool) -> Verdict:

@@ -46,7 +46,8 @@ _FEWEST_EXTREME: Final = 10  # random samples at least as extreme as an observed
 class Sample:
     """Values of the shared queries that a rule about a drop compares.
 
-    The run has `new` further queries, the baseline `missing` ones.
+    The run has `new` further queries, the baseline `missing` ones. A `note` gives the values of
+    both sides over the shared queries, if data changed.
     """
 
     rule: Rule
@@ -55,6 +56,7 @@ class Sample:
     aggregate: str = "mean"
     new: int = 0
     missing: int = 0
+    note: str = ""
 
     @property
     def unchanged(self) -> bool:
@@ -76,6 +78,7 @@ class Drop:
     family: int = 1  # drops corrected together
     same: bool = False  # no query changed
     cannot: str = ""  # reason why there is no p
+    note: str = ""  # values of both sides, if data changed
     no_room: bool = False  # the baseline is too close to the worst value for a larger drop
 
     @property
@@ -112,6 +115,7 @@ def measure_drop(sample: Sample, *, seed: int = 0, samples: int = SAMPLES) -> Dr
         sample.new,
         sample.missing,
         sample.rule.less_is_better,
+        note=sample.note,
         no_room=not can_break(sample.rule, value),
     )
     if not len(before):

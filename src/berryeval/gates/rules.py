@@ -205,6 +205,9 @@ class Gate(_Part):
         default="", description="file written by `berryeval baseline set`, a run, or its name"
     )
     rules: list[Rule] = Field(default=[], description="rules; the worst verdict decides")
+    strict_data: bool = Field(
+        default=False, description="refuse a baseline that was measured on other data"
+    )
 
     @property
     def metrics(self) -> list[str]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, NoReturn
 
 import numpy as np
 
 from berryeval._internal.aggregates import aggregate
+from berryeval._internal.text import pluralize
 from berryeval._internal.validate import suggest
 from berryeval.errors import ConfigurationError
 from berryeval.gates.rules import ROUNDING
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from berryeval.data import Query
     from berryeval.gates.baseline_scores import Baseline, BaselinePart
     from berryeval.gates.rules import Gate, Rule
+    from berryeval.runs import DataChange
 
 
 ADVICE: Final = "with --baseline FILE, or as `baseline` of the gate in berryeval.yaml"
@@ -59,15 +61,23 @@ def select_queries(rule: Rule, benchmark: str, queries: Sequence[Query]) -> Sequ
 
 
 def find_comparable_part(
-    rule: Rule, baseline: Baseline, benchmark: tuple[str, str, int], provider: str
+    rule: Rule, baseline: Baseline, benchmark: tuple[str, int], provider: str, judging: str = ""
 ) -> BaselinePart:
-    """Return the part of the baseline to compare with; `benchmark` is its name, hash and k."""
-    name, content_hash, k = benchmark
-    part = baseline.part(name, content_hash, provider)
+    """Return the part of the baseline to compare with; `benchmark` is its name and k.
+
+    `judging` says how the run judged relevance, if that is known.
+    """
+    name, k = benchmark
+    part = baseline.part(name, provider)
     if part.k != k:
         raise ConfigurationError(
             f"the baseline {baseline.run} asked {provider} for {part.k} hits per query, this run "
             f"for {k}; they cannot be compared"
+        )
+    if part.judging and judging and part.judging != judging:
+        raise ConfigurationError(
+            f"the baseline {baseline.run} judged the hits of {provider} by other rules "
+            f"({part.judging}) than this run ({judging}); they cannot be compared"
         )
     if rule.metric not in part.values:
         raise ConfigurationError(
@@ -100,15 +110,39 @@ def check_aggregate(rule: Rule, baseline: Baseline, part: BaselinePart, how: str
 
 
 def check_shared(
-    rule: Rule, baseline: Baseline, part: BaselinePart, queries: Iterable[str]
+    rule: Rule,
+    baseline: Baseline,
+    part: BaselinePart,
+    queries: Collection[str],
+    change: DataChange,
 ) -> None:
-    """Reject a rule about a drop if the baseline has none of the queries."""
+    """Reject a rule about a drop if no query can be compared with the baseline.
+
+    A group whose queries all changed is inconclusive, as long as others compare.
+    """
+    if change.changed and not change.compared:
+        known = pluralize(len(change.changed), "query", "queries")
+        _reject(
+            rule,
+            f"compares nothing: none of {known} of {part.benchmark} is as it was in the baseline "
+            f"{baseline.run}: {change.describe_changed()} ({_NEW_BASELINE})",
+        )
     if set(queries).isdisjoint(part.queries):
         of_group = f" of {rule.group}" if rule.group else ""
         _reject(
             rule,
             f"compares nothing: the baseline {baseline.run} has none of the queries{of_group} that "
             f"{part.provider} was asked on {part.benchmark} ({_NEW_BASELINE})",
+        )
+
+
+def check_same_data(baseline: Baseline, part: BaselinePart, change: DataChange) -> None:
+    """Reject any difference between the data of the baseline and of the run."""
+    if change.is_worth_a_word:
+        raise ConfigurationError(
+            f"the baseline {baseline.run} was measured on a different version of "
+            f"{part.benchmark}, which --strict-data (strict_data of the gate) does not accept: "
+            f"{change.describe()}. {_NEW_BASELINE}"
         )
 
 

@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from berryeval.gates.baseline_scores import BaselinePart
     from berryeval.gates.regression import Drop
     from berryeval.gates.rules import Rule
-    from berryeval.runs import ProviderRecord
+    from berryeval.runs import DataChange, ProviderRecord
     from berryeval.scoring import Scores
     from berryeval.stats import Floats
 
 
-About: TypeAlias = Literal["", "metric", "latency", "errors"]
+About: TypeAlias = Literal["", "metric", "latency", "errors", "data"]
 Status: TypeAlias = Literal["pass", "fail", "inconclusive"]
 _DEFAULT_LEVEL: Final = 0.95
 
@@ -102,6 +102,21 @@ def within_budget(verdicts: Iterable[Verdict]) -> set[tuple[str, str]]:
     judged = [one for one in verdicts if one.about == "errors"]
     owners = {(one.benchmark, one.provider) for one in judged}
     return owners - {(one.benchmark, one.provider) for one in judged if one.status != "pass"}
+
+
+# Data that differ from those of the baseline
+
+
+def describe_data(change: DataChange, touched: int | None) -> Verdict:
+    """Say which queries are compared, and what else changed in the data; this never fails."""
+    return Verdict(
+        "pass",
+        "queries that compare with the baseline",
+        f"the data changed since the baseline: {change.describe(touched)}",
+        about="data",
+        n=len(change.compared),
+        extra=change.to_dict(touched),
+    )
 
 
 # Rules with a limit
@@ -280,6 +295,7 @@ def _add_details(drop: Drop, rule: Rule) -> str:
     if drop.new:
         verb = "is new and was" if drop.new == 1 else "are new and were"
         parts.append(f"{pluralize(drop.new, 'query', 'queries')} {verb} not compared")
+    parts += filter(None, [drop.note])
     return f" ({'; '.join(parts)})" if parts else ""
 
 

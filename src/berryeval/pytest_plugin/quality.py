@@ -165,6 +165,7 @@ class Evaluation:
         *,
         baseline: str | Path = "",
         strict: bool | None = None,
+        strict_data: bool = False,
         worst: int = WORST,
     ) -> list[Verdict]:
         """Judge a result; the test fails with a sentence for each broken rule.
@@ -177,12 +178,13 @@ class Evaluation:
             baseline: Baseline to measure drops against: a file of `berryeval baseline set`, or a
                 run. Without a rule about drops, no metric may drop.
             strict: Fail if a rule is inconclusive; `--eval-strict` by default.
+            strict_data: Refuse a baseline that was measured on other data.
             worst: Number of worst queries that a failure shows.
         """
         __tracebackhide__ = True
         strict = self._strict if strict is None else strict
         named = str(baseline) if baseline != "" else None
-        judged = judge_result(result, rules, baseline=named, strict=strict)
+        judged = judge_result(result, rules, baseline=named, strict=strict, strict_data=strict_data)
         self._properties += map(as_property, judged.verdicts)
         if not judged.passed:
             pytest.fail(_describe_failure(judged, worst, strict=strict), pytrace=False)

@@ -5,6 +5,11 @@ from typing import TYPE_CHECKING
 from berryeval._internal.door import open_door
 
 if TYPE_CHECKING:
+    from berryeval.relevance.fingerprints import (
+        find_differences,
+        fingerprint_queries,
+        fingerprint_questions,
+    )
     from berryeval.relevance.hits import (
         Details,
         Rankings,

@@ -22,6 +22,7 @@ from berryeval.relevance.hits import NO_STRATEGY
 from berryeval.relevance.matching import Naming
 from berryeval.relevance.packs.base import (
     KnowsFiles,
+    Labels,
     Pack,
     PackCorpus,
     check_sealed,
@@ -298,6 +299,23 @@ class Relevance:
             return "pack"
         return "token-fallback" if self._answers.get(query_id) else NO_STRATEGY
 
+    @property
+    def judging(self) -> str:
+        """The options and the pack's rules; scores judged otherwise mean something else."""
+        options = (f"{name} {value:g}" for name, value in asdict(self.options).items())
+        return ", ".join(filter(None, (*options, self.rules)))
+
+    def labels_of(self, query_id: str) -> Labels | None:
+        """Return the labels that the pack has for a query; None if the pack does not judge it."""
+        if self._bound is None or self.strategy_of(query_id) != "pack":
+            return None
+        return self._bound.rules_for(self._queries[query_id]).labels
+
+    def read(self, span: Span) -> str:
+        """Return the text of a span; empty if its document is unknown."""
+        text = self.targets.corpus.text(span.document)
+        return text.text[span.start : span.end] if text else ""
+
     @cached_property
     def texts(self) -> Texts:
         """Texts of the corpus for metrics of text."""
@@ -336,10 +354,7 @@ class Relevance:
     def _text_of(self, hit: Hit) -> str:
         if hit.text:
             return hit.text
-        for document, start, end in self.targets.place(hit):
-            text = self.targets.corpus.text(document)
-            return text.text[start:end] if text else ""
-        return ""
+        return next(map(self.read, self.targets.place(hit)), "")
 
 
 def _all_judgments(benchmark: Judgeable) -> Iterator[Judgment]:

@@ -103,6 +103,7 @@ class ComparedBenchmark(JsonRecord):
         by: Field the queries are grouped by, such as "category"; empty without groups.
         moved: Queries that changed most by the first metric, for each pair the largest first.
         warnings: Reasons to doubt the comparison.
+        data: What changed in the data since the first system, by system; empty if nothing did.
     """
 
     readers: ClassVar[Mapping[str, Reader]] = {
@@ -117,6 +118,7 @@ class ComparedBenchmark(JsonRecord):
     by: str = ""
     moved: tuple[MovedQuery, ...] = ()
     warnings: tuple[str, ...] = ()
+    data: Mapping[str, Any] = field(default_factory=dict, hash=False)
     extra: Mapping[str, Any] = field(default_factory=dict, hash=False, repr=False)
 
     def to_json(self) -> dict[str, Any]:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         Passage,
         array_reader,
     )
+    from berryeval.runs.data_changes import DataChange, DataVersion, find_touched, mark_corpus
     from berryeval.runs.record import (
         CURVE,
         FIELDS,

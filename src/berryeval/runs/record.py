@@ -138,6 +138,8 @@ class ProviderRecord(JsonRecord):
             the provider does not report it.
         out_of_scope: Share of the hits that are outside the scope of their query; None if no query
             has a scope.
+        fingerprints: A fingerprint per query, in the order of the benchmark's queries.
+        judging: Options and pack that decided what is relevant.
     """
 
     is_large: ClassVar[bool] = True
@@ -162,6 +164,8 @@ class ProviderRecord(JsonRecord):
     failure: str = ""
     cost: Mapping[str, float] = open_field()
     out_of_scope: float | None = None
+    fingerprints: tuple[str, ...] = ()
+    judging: str = ""
     extra: Mapping[str, Any] = open_field(repr=False)
 
     def __post_init__(self) -> None:
@@ -201,6 +205,8 @@ class BenchmarkRecord(JsonRecord):
         passages: Excerpts of the hits, each once.
         thresholds: Minimum values that the benchmark recommends.
         notes: Remarks for readers of reports.
+        corpus: Marks of the documents, by which two versions of the corpus are compared.
+        unasked: Queries of the benchmark that were not asked.
     """
 
     is_large: ClassVar[bool] = True
@@ -218,6 +224,8 @@ class BenchmarkRecord(JsonRecord):
     passages: tuple[Passage, ...] = ()
     thresholds: Mapping[str, Any] = open_field()
     notes: tuple[str, ...] = ()
+    corpus: str = ""
+    unasked: tuple[str, ...] = ()
     extra: Mapping[str, Any] = open_field(repr=False)
 
     @property

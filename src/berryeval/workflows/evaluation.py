@@ -18,7 +18,7 @@ from berryeval.errors import NotWrittenError, RunFailedError
 from berryeval.gates import within_budget
 from berryeval.providers import is_searchable
 from berryeval.runner import FAILED
-from berryeval.runs import BenchmarkRecord, Secrets, describe_depth
+from berryeval.runs import BenchmarkRecord, Secrets, describe_depth, mark_corpus
 from berryeval.workflows.config import check_model
 from berryeval.workflows.history import Remembered, choose_store, remember
 from berryeval.workflows.plan import DEFAULT_METRICS, Patience, Plan, ProviderSpec
@@ -204,6 +204,7 @@ def _explain_interrupt(folder: RunFolder) -> Iterator[None]:
 
 def _run_benchmark(runner: ProviderRunner, plan: Plan, benchmark: Benchmark) -> BenchmarkResult:
     queries, passages = select_queries(benchmark, plan), Passages()
+    asked = {query.id for query in queries}
     chunks: dict[str, list[Chunk]] = {}  # by chunker: providers with the same one share them
     results = []
     log.info("Starting quality evaluation with %d queries", len(queries))
@@ -224,6 +225,8 @@ def _run_benchmark(runner: ProviderRunner, plan: Plan, benchmark: Benchmark) -> 
         tuple(passages),
         benchmark.thresholds,
         tuple(filter(None, (*map(str, benchmark.remarks), deeper))),
+        mark_corpus(benchmark.documents),
+        tuple(one.id for one in benchmark.queries if one.id not in asked),
     )
     return BenchmarkResult(benchmark, queries, tuple(results), record)
 

@@ -26,6 +26,7 @@ from berryeval.errors import (
     RunFailedError,
 )
 from berryeval.providers import PROVIDERS, build_provider, searches_in_process
+from berryeval.relevance import fingerprint_queries
 from berryeval.runner import FAILED, Journal, JournalReader, Progress, index_and_ask
 from berryeval.runs import ProviderRecord, mask_secrets
 from berryeval.scoring import judge_and_score
@@ -240,7 +241,13 @@ class ProviderRunner:
         warnings += _warn_about_run_file(spec, record.outcomes)
         warnings += _warn_about_benchmark(benchmark, scores)
         warnings += _write_trec_run(record.answers, spec.label, part / "run.trec")
-        return replace(record, chunker=task.chunker, warnings=tuple(warnings))
+        return replace(
+            record,
+            chunker=task.chunker,
+            warnings=tuple(warnings),
+            fingerprints=fingerprint_queries(benchmark, queries, relevance),
+            judging=relevance.judging,
+        )
 
     def versions(self, parts: Sequence[BenchmarkRecord]) -> Mapping[str, Any]:
         """Return the versions of what answered; earlier ones if nothing was asked now."""

@@ -14,6 +14,7 @@ from berryeval.metrics import parse_metric
 from berryeval.reports import ComparedBenchmark, MovedHit, MovedQuery, Report, finding
 from berryeval.runs import AnswerRecord, RunRecord, group_queries
 from berryeval.stats import Pair, compare, describe_unanswered
+from berryeval.workflows.compared_data import select_comparable
 from berryeval.workflows.run_result import BenchmarkResult
 from berryeval.workflows.systems import Source, build_tables, check_comparable, read_sources
 
@@ -47,7 +48,8 @@ class Options:
         by: Property of queries to group by: "category", "difficulty", or a key of their metadata.
         moved: Number of most changed queries to explain, for each pair.
         benchmark: Benchmark to compare, if not all.
-        anyway: Compare runs on different data of a benchmark, by the queries that they share.
+        anyway: Compare changed queries of runs on different data of a benchmark, too.
+        strict_data: Refuse to compare runs on different data.
     """
 
     baseline: str | None = None
@@ -62,6 +64,7 @@ class Options:
     moved: int = MOVED
     benchmark: str | None = None
     anyway: bool = False
+    strict_data: bool = False
 
 
 def compare_runs(
@@ -87,7 +90,8 @@ def compare_runs(
         title: Title of the report.
         qrels: Judgments; the runs are then ranking files.
         options: Fields of `berryeval.workflows.run_comparison.Options`: baseline, metrics, test,
-            correction, interval, level, seed, samples, by, moved, benchmark, anyway.
+            correction, interval, level, seed, samples, by, moved, benchmark, anyway,
+            strict_data.
     """
     given = [runs] if isinstance(runs, str | Path | RunRecord | BenchmarkResult) else list(runs)
     if not given:
@@ -123,7 +127,9 @@ def _compare_sources(sources: Sequence[Source], options: Options, title: str) ->
 
 
 def _compare_table(table: Table, options: Options) -> ComparedBenchmark:
-    warnings = check_comparable(table.candidates, anyway=options.anyway)
+    data = select_comparable(table.candidates, anyway=options.anyway, strict=options.strict_data)
+    table = replace(table, candidates=data.candidates)
+    warnings = [*data.warnings, *check_comparable(table.candidates)]
     sides = {one.label: Side.of(one, all_scores(one.record)) for one in table.candidates}
     metrics, partial = options.metrics, []
     if metrics is None:
@@ -165,6 +171,7 @@ def _compare_table(table: Table, options: Options) -> ComparedBenchmark:
         options.by or "",
         tuple(moved),
         (*table.warnings, *warnings),
+        data.changes,
     )
 
 

@@ -160,6 +160,7 @@ class RunRequest:
     retry_errors: bool = False
     baseline: str | None = None
     max_drop: Sequence[str] | None = None
+    strict_data: bool = False
     store: str | None = None
 
 
@@ -167,7 +168,7 @@ def plan_run(request: RunRequest) -> tuple[Plan, RunFolder, str | None]:
     """Build the plan, with its gate, and choose the folder and the store of the run."""
     from berryeval.workflows.history import choose_store
     from berryeval.workflows.run_folder import choose_folder, resume_plan
-    from berryeval.workflows.verdicts import add_limits, replace_baseline
+    from berryeval.workflows.verdicts import add_limits, replace_baseline, require_same_data
 
     settings = _read_settings(request.settings)
     if request.resume is None:
@@ -190,6 +191,7 @@ def plan_run(request: RunRequest) -> tuple[Plan, RunFolder, str | None]:
         plan = _replace_thresholds(plan, settings["thresholds"])
     drops = read_limits(request.max_drop, "--max-drop", "nDCG@10=0.01")
     gate = replace_baseline(add_limits(plan.gate, {}, drops), request.baseline)
+    gate = require_same_data(gate, wanted=request.strict_data)
     place = choose_store(request.store, request.config)
     return plan.model_copy(update={"gate": gate}), folder, place
 

@@ -208,12 +208,11 @@ def _nothing_to_compare(sources: Sequence[Source], names: Sequence[str]) -> Data
 # Whether systems compare: the same data, the same number of hits, answers to judge.
 
 
-def check_comparable(candidates: Sequence[Candidate], *, anyway: bool = False) -> list[str]:
-    """Reject systems that ran on different data; return warnings about other differences."""
+def check_comparable(candidates: Sequence[Candidate]) -> list[str]:
+    """Return warnings about differences between systems other than their data."""
     first, *others = (one.part.asked for one in candidates)
     different = {what for one in others for what in one.different(first)}
     return [
-        *(_compare_data(candidates, anyway=anyway) if "data" in different else ()),
         *_compare_asked(candidates, different),
         *_compare_chunkers(candidates),
         *_count_failures(candidates),
@@ -224,27 +223,8 @@ def _join_values(candidates: Sequence[Candidate], value: Callable[[Candidate], o
     return ", ".join(f"{one.label}: {value(one)}" for one in candidates)
 
 
-def _compare_data(candidates: Sequence[Candidate], *, anyway: bool) -> list[str]:
-    hashes = _join_values(candidates, lambda one: one.part.content_hash)
-    problem = (
-        f"{candidates[0].part.name} is not the same in these runs ({hashes}): a difference may "
-        "come from its data, not from the systems"
-    )
-    if not anyway:
-        raise DataError(
-            f"{problem}. Run both on the same data, or compare the queries that they share with "
-            "--anyway"
-        )
-    texts: dict[str, set[str]] = {}
-    for one in candidates:
-        for query in one.part.queries:
-            texts.setdefault(query.id, set()).add(query.text)
-    changed = sum(len(found) > 1 for found in texts.values())
-    return [problem + (f"; {changed} queries have another text in some of them" * bool(changed))]
-
-
 def _compare_asked(candidates: Sequence[Candidate], different: Collection[str]) -> Iterator[str]:
-    if "queries" in different:
+    if "queries" in different and "data" not in different:
         counts = _join_values(
             candidates, lambda one: pluralize(len(one.part.queries), "query", "queries")
         )

@@ -18,6 +18,7 @@ from berryeval.gates import (
     check_held,
     check_names,
     check_room,
+    check_same_data,
     check_shared,
     collect_samples,
     find_comparable_part,
@@ -26,7 +27,8 @@ from berryeval.gates import (
     select_queries,
     self_check,
 )
-from berryeval.runs import RunRecord
+from berryeval.relevance import fingerprint_questions
+from berryeval.runs import DataChange, DataVersion, RunRecord, mark_corpus
 from berryeval.workflows.baselines import (
     drop_rules,
     find_baseline,
@@ -111,6 +113,11 @@ def replace_baseline(gate: Gate, baseline: str | None, owner: str = "--baseline"
     return gate.model_copy(update={"baseline": baseline})
 
 
+def require_same_data(gate: Gate, *, wanted: bool) -> Gate:
+    """Return the gate, if wanted with the condition that the baseline has the same data."""
+    return gate.model_copy(update={"strict_data": True}) if wanted else gate
+
+
 def allows_no_drop(gate: Gate) -> bool:
     """Whether the gate has a baseline and no rule about drops: then no metric may drop."""
     return bool(gate.baseline) and all(rule.max_drop is None for rule in gate.rules)
@@ -175,16 +182,18 @@ def judge_run(
     fail_below: Mapping[str, float] | None = None,
     max_drop: Mapping[str, float] | None = None,
     strict: bool = False,
+    strict_data: bool = False,
     self_check: bool = False,
 ) -> JudgedRun:
     """Judge a past run by the gate of the configuration file and further limits.
 
-    `baseline` replaces that of the file; with `strict`, an inconclusive rule fails; `self_check`
-    estimates how often the rules about drops raise a false alarm.
+    `baseline` replaces that of the file; with `strict`, an inconclusive rule fails; `strict_data`
+    refuses a baseline of other data; `self_check` estimates how often the rules about drops raise a
+    false alarm.
     """
     found = find_run(run)
     gate = add_limits(read_gate(config), fail_below or {}, max_drop or {})
-    gate = replace_baseline(gate, baseline)
+    gate = require_same_data(replace_baseline(gate, baseline), wanted=strict_data)
     if not gate.rules and not gate.baseline:
         raise ConfigurationError(
             "there are no rules; add some with --fail-below or --max-drop, or under `gate` in "
@@ -208,14 +217,17 @@ def judge_result(
     *,
     baseline: str | None = None,
     strict: bool = False,
+    strict_data: bool = False,
 ) -> JudgedRun:
     """Judge a result for a quality test.
 
     Rules are a gate, lowest values by metric, rules as in berryeval.yaml, or a configuration file,
-    by default ./berryeval.yaml; `baseline` replaces theirs.
+    by default ./berryeval.yaml; `baseline` replaces theirs, and `strict_data` refuses one of other
+    data.
     """
     record = _as_record(result)
     gate = replace_baseline(_build_gate(rules), baseline, "baseline")
+    gate = require_same_data(gate, wanted=strict_data)
     if not gate.rules and not gate.baseline:
         raise ConfigurationError(
             'there are no rules to check; give some, as {"nDCG@10": 0.8}, or a baseline= that '
@@ -251,7 +263,9 @@ def _build_gate(rules: Rules | None) -> Gate:
     return gate
 
 
-def compare_with_baseline(run: str, baseline: str, *, strict: bool = False) -> JudgedRun:
+def compare_with_baseline(
+    run: str, baseline: str, *, strict: bool = False, strict_data: bool = False
+) -> JudgedRun:
     """Judge a run as if no metric of the baseline may drop.
 
     A metric or provider that only one of the two has is inconclusive; a failed provider fails.
@@ -259,7 +273,7 @@ def compare_with_baseline(run: str, baseline: str, *, strict: bool = False) -> J
     record = find_run(run).record
     kept = find_other_baseline(baseline, record.id, record.created)
     rules = drop_rules(metrics_of_run(record), kept, record.id)
-    gate = Gate(baseline=kept.run).model_copy(update={"rules": rules})
+    gate = Gate(baseline=kept.run, strict_data=strict_data).model_copy(update={"rules": rules})
     verdicts = [*judge(gate, record, kept, wanted=False), *judge_unshared(record, kept)]
     return JudgedRun(record, Path(), verdicts, "", has_passed(verdicts, strict=strict))
 
@@ -318,11 +332,27 @@ def _check_drop(
     check_held(rule, baseline, owners)
     values = {}
     for benchmark in benchmarks:
-        owner = (benchmark.name, benchmark.content_hash, plan.depth)
+        owner, queries = (benchmark.name, plan.depth), asked[benchmark.name]
         for provider in providers:
             if baseline.holds(benchmark.name, provider):
                 part = find_comparable_part(rule, baseline, owner, provider)
-                ids = [query.id for query in asked[benchmark.name]]
-                check_shared(rule, baseline, part, ids)
-                values[benchmark.name, provider] = baseline_value(rule, part, ids)
+                change = _foresee_change(baseline.data_of(part), benchmark, queries)
+                if plan.gate.strict_data:
+                    check_same_data(baseline, part, change)
+                if rule.where and change.changed and not change.compared:
+                    continue  # other queries may compare
+                check_shared(rule, baseline, part, [query.id for query in queries], change)
+                values[benchmark.name, provider] = baseline_value(rule, part, change.compared)
     check_room(rule, baseline, values)
+
+
+def _foresee_change(
+    before: DataVersion, benchmark: Benchmark, queries: Sequence[Query]
+) -> DataChange:
+    """Compare the data before the run, which will say where targets stand."""
+    known = dict.fromkeys((query.id for query in queries), "")
+    if before.content_hash != benchmark.content_hash:
+        parts = fingerprint_questions(benchmark, queries)
+        known = dict(zip(known, parts, strict=True))
+    corpus = mark_corpus(benchmark.documents) if before.corpus else ""
+    return DataChange.between(before, DataVersion(benchmark.content_hash, known, corpus))

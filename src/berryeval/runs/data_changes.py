@@ -1,0 +1,267 @@
+"""What changed in the data between two runs: which queries still compare, and the documents."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from array import array
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from berryeval._internal.text import pluralize
+from berryeval.relevance import find_differences
+
+if TYPE_CHECKING:
+    from berryeval.data import Document
+    from berryeval.runs.record import BenchmarkRecord, ProviderRecord
+
+LARGEST: Final = 20_000  # documents whose marks are kept, eight bytes each
+_LISTED: Final = 5  # queries that a sentence names
+_UNKNOWN: Final = "unknown"  # a record without fingerprints, on other data
+_SEPARATOR: Final = " > "  # between a document and its headings, in names of passages
+# By reason: what one query has, and what several have.
+_REASONS: Final = {
+    "text": ("has another text", "have another text"),
+    "judgments": ("has other judgments", "have other judgments"),
+    "targets": ("has targets that stand elsewhere", "have targets that stand elsewhere"),
+    _UNKNOWN: ("has no fingerprint to tell", "have no fingerprint to tell"),
+}  # fmt: skip
+
+
+# The corpus: a mark for the id and a mark for the content of each document.
+
+
+def mark_corpus(documents: Sequence[Document]) -> str:
+    """Return a text by which two versions of a corpus can be compared, document by document.
+
+    A corpus of more than `LARGEST` documents has a hash of its contents instead.
+    """
+    lines = ((_mark(one.id), _mark(json.dumps(one.to_json(), sort_keys=True, default=str)))
+             for one in documents)  # fmt: skip
+    if len(documents) > LARGEST:
+        whole = hashlib.sha256()
+        for pair in sorted(lines):
+            whole.update(repr(pair).encode())
+        return f"sha256:{whole.hexdigest()}"
+    marks = array("I", (mark for pair in sorted(lines) for mark in pair))
+    return base64.b64encode(marks.tobytes()).decode()
+
+
+def _mark(text: str) -> int:
+    digest = hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=4).digest()
+    return int.from_bytes(digest, "little")
+
+
+def _read_marks(corpus: str) -> dict[int, int] | None:
+    """Return the marks of contents by those of ids; None if they are unknown."""
+    if not corpus or corpus.startswith("sha256:"):
+        return None
+    marks = array("I")
+    marks.frombytes(base64.b64decode(corpus))
+    return dict(zip(marks[::2], marks[1::2], strict=True))
+
+
+class DocumentChanges(NamedTuple):
+    """Marks of the ids of documents that only one of two versions has, or that changed."""
+
+    added: frozenset[int] = frozenset()
+    changed: frozenset[int] = frozenset()
+    removed: frozenset[int] = frozenset()
+
+    @classmethod
+    def between(cls, before: str, after: str) -> DocumentChanges | None:
+        """Compare two versions of a corpus; None if the documents are not known."""
+        if before == after:
+            return cls()
+        old, new = _read_marks(before), _read_marks(after)
+        if old is None or new is None:
+            return None
+        both = old.keys() & new.keys()
+        return cls(
+            frozenset(new.keys() - old.keys()),
+            frozenset(one for one in both if old[one] != new[one]),
+            frozenset(old.keys() - new.keys()),
+        )
+
+    def counts(self) -> dict[str, int]:
+        """Return the number of documents by kind of change."""
+        return {name: len(marks) for name, marks in self._asdict().items()}
+
+    def __str__(self) -> str:
+        words = {"added": "added", "changed": "changed", "removed": "removed"}
+        found = [(n, words[name]) for name, n in self.counts().items() if n]
+        first = [
+            f"{pluralize(n, 'document')} {'was' if n == 1 else 'were'} {word}" if not place
+            else f"{n:,} {word}"
+            for place, (n, word) in enumerate(found)
+        ]  # fmt: skip
+        return ", ".join(first)
+
+
+# Queries: unchanged ones are compared.
+
+
+class DataVersion(NamedTuple):
+    """The data that the values of a provider on a benchmark rest on.
+
+    Attributes:
+        content_hash: Hash of the whole benchmark.
+        fingerprints: Fingerprints of the scored queries, "" if unknown.
+        corpus: Text of `mark_corpus`; empty if unknown.
+        unasked: Queries of the benchmark that were not asked.
+    """
+
+    content_hash: str
+    fingerprints: Mapping[str, str]
+    corpus: str = ""
+    unasked: Collection[str] = ()
+
+    @classmethod
+    def of(cls, part: BenchmarkRecord, provider: ProviderRecord) -> DataVersion:
+        """Return the data of a provider's scores."""
+        known = dict(zip((one.id for one in part.queries), provider.fingerprints, strict=False))
+        queries = provider.scores.queries if provider.scores is not None else ()
+        found = {query: known.get(query, "") for query in queries}
+        return cls(part.content_hash, found, part.corpus, frozenset(part.unasked))
+
+
+@dataclass(frozen=True)
+class DataChange:
+    """How the data of one run differ from those of an earlier one.
+
+    Attributes:
+        compared: Queries that both have unchanged, in the order of the later run.
+        changed: Reasons by changed query, such as "text" or "judgments, targets".
+        new: Queries that only the later run has.
+        removed: Queries of the earlier run that are no longer in the benchmark.
+        missing: Queries of the earlier run that the later one was not asked.
+        documents: Changed documents; None if the corpus changed in an unknown way.
+        same: Whether the whole benchmark is the same.
+    """
+
+    compared: tuple[str, ...]
+    changed: Mapping[str, str]
+    new: tuple[str, ...]
+    removed: tuple[str, ...]
+    missing: tuple[str, ...]
+    documents: DocumentChanges | None
+    same: bool
+
+    @classmethod
+    def between(cls, before: DataVersion, after: DataVersion) -> DataChange:
+        """Compare two versions of the data of a benchmark."""
+        same = before.content_hash == after.content_hash
+        old, new = before.fingerprints, after.fingerprints
+        changed = {}
+        for query in new:
+            reason = _compare_query(old[query], new[query], same=same) if query in old else ""
+            if reason:
+                changed[query] = reason
+        gone = [query for query in old if query not in new]
+        is_removed = {one: not same and one not in after.unasked for one in gone}
+        return cls(
+            tuple(one for one in new if one in old and one not in changed),
+            changed,
+            tuple(one for one in new if one not in old),
+            tuple(one for one in gone if is_removed[one]),
+            tuple(one for one in gone if not is_removed[one]),
+            DocumentChanges() if same else DocumentChanges.between(before.corpus, after.corpus),
+            same,
+        )
+
+    @property
+    def is_worth_a_word(self) -> bool:
+        """Whether the data differ in a way that a reader of the comparison should know."""
+        return not self.same or bool(self.changed)
+
+    def describe_changed(self) -> str:
+        """Return the reasons with the number of changed queries, and the first of them."""
+        by_reason = Counter(why for reasons in self.changed.values() for why in reasons.split(", "))
+        parts = []
+        for why, words in _REASONS.items():
+            named = [query for query, reasons in self.changed.items() if why in reasons.split(", ")]
+            if named:
+                count = by_reason[why]
+                parts.append(f"{count:,} {words[count > 1]} ({list_queries(named)})")
+        return ", ".join(parts)
+
+    def describe(self, touched: int | None = None, word: str = "compared") -> str:
+        """Say what is compared, what is not, and what changed in the corpus.
+
+        `touched` is the number of compared queries that retrieved changed documents; `word` says
+        what unchanged queries are.
+        """
+        count = len(self.compared)
+        total = count + len(self.changed) + len(self.new)
+        parts = [f"{count:,} of {pluralize(total, 'query is', 'queries are')} {word}"]
+        if count == total:
+            parts = [f"all {pluralize(count, 'query is', 'queries are')} {word}"]
+        parts += filter(None, [self.describe_changed()])
+        for queries, state in ((self.new, "new"), (self.removed, "removed")):
+            if queries:
+                verb = "is" if len(queries) == 1 else "are"
+                parts.append(f"{len(queries):,} {verb} {state} ({list_queries(queries)})")
+        if self.documents is None:
+            parts.append("the documents may have changed")
+        elif any(self.documents):
+            reached = "" if touched is None else f"; {_describe_touched(touched, count, word)}"
+            parts.append(f"{self.documents}{reached}")
+        return "; ".join(parts)
+
+    def to_dict(self, touched: int | None = None) -> dict[str, Any]:
+        """Return the queries and counts for JSON."""
+        return {
+            "compared": len(self.compared),
+            "changed": dict(self.changed),
+            "new": list(self.new),
+            "removed": list(self.removed),
+            "documents": None if self.documents is None else self.documents.counts(),
+            "touched": touched,
+        }
+
+
+def _compare_query(before: str, after: str, *, same: bool) -> str:
+    """Return why a query changed; empty if it did not."""
+    if before and after:
+        return ", ".join(find_differences(before, after))
+    return "" if same else _UNKNOWN
+
+
+def _describe_touched(touched: int, count: int, word: str) -> str:
+    if not touched:
+        return f"no {word} query retrieved such a document"
+    return f"{touched:,} of the {count:,} {word} queries retrieved such a document"
+
+
+def list_queries(queries: Sequence[str]) -> str:
+    """Name the first queries and count the others."""
+    shown = ", ".join(queries[:_LISTED])
+    more = len(queries) - _LISTED
+    return f"{shown} and {more:,} more" if more > 0 else shown
+
+
+def find_touched(
+    part: BenchmarkRecord,
+    providers: Iterable[ProviderRecord],
+    queries: Collection[str],
+    marks: Collection[int],
+) -> set[str]:
+    """Return those of the queries whose hits come from documents with these marks."""
+    if not marks:
+        return set()
+    documents = [one.name.split(_SEPARATOR)[0] for one in part.passages]
+    passages = {place for place, name in enumerate(documents) if name and _mark(name) in marks}
+    wanted = set(queries)
+    return {
+        answer.query_id
+        for provider in providers
+        for answer in provider.answers
+        if answer.query_id in wanted
+        and any(
+            hit.passage in passages if hit.passage is not None else _mark(hit.id) in marks
+            for hit in answer.hits
+        )
+    }

@@ -1,0 +1,273 @@
+"""Data that change between runs: what is comparable is compared, and the rest is counted."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import berryeval as be
+from berryeval.data.records import Anchor
+from berryeval.errors import DataError
+from berryeval.workflows.run_finder import find_record
+from tests.cli.eval_world import berryeval
+from tests.workflows.living_world import (
+    COUNT,
+    FRUIT,
+    evaluate,
+    text_of,
+    with_judgment,
+    with_new_document,
+    with_new_query,
+    with_query,
+    with_text,
+    without_query,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a folder with a run `old` and its baseline."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("BERRYEVAL_STORE", "none")
+    assert evaluate(tmp_path, "old", FRUIT) == 0
+    assert berryeval("baseline", "set", "old", "--output", "base.json") == 0
+    return tmp_path
+
+
+def judge(
+    folder: Path,
+    capsys: pytest.CaptureFixture[str],
+    data: be.Benchmark,
+    *options: str,
+    asked: tuple[str, ...] = (),
+) -> tuple[int, dict[str, Any]]:
+    """Evaluate on other data and judge the run; return the exit code and the JSON output."""
+    assert evaluate(folder, "new", data, *asked) == 0
+    capsys.readouterr()
+    code = berryeval("gate", "new", "--baseline", "base.json", "--json", *options)
+    return code, json.loads(capsys.readouterr().out)
+
+
+def about_data(found: dict[str, Any]) -> dict[str, Any]:
+    """Return the only verdict about the data."""
+    (one,) = [one for one in found["data"]["verdicts"] if one["about"] == "data"]
+    return dict(one)
+
+
+def counts(found: dict[str, Any]) -> tuple[int, list[str], list[str], list[str]]:
+    """Return the number of compared queries, and the changed, new and removed ones."""
+    one = about_data(found)
+    return one["n"], [*one["changed"]], one["new"], one["removed"]
+
+
+def test_the_same_data_need_no_words(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, found = judge(folder, capsys, FRUIT)
+    assert code == 0
+    assert {one["about"] for one in found["data"]["verdicts"]} == {"metric"}
+
+
+def test_a_new_document_is_said_beside_the_verdict(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, found = judge(folder, capsys, with_new_document(FRUIT))
+    assert code == 0
+    assert counts(found) == (COUNT, [], [], [])
+    one = about_data(found)
+    assert one["status"] == "pass"
+    assert one["documents"] == {"added": 1, "changed": 0, "removed": 0}
+    assert 0 < one["touched"] < COUNT
+    assert "all 20 queries are compared" in one["sentence"]
+    assert "1 document was added" in one["sentence"]
+    assert all(v["n"] == COUNT for v in found["data"]["verdicts"])
+
+
+def test_a_new_question_is_counted_and_not_compared(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, found = judge(folder, capsys, with_new_query(FRUIT))
+    assert code == 0
+    assert counts(found) == (COUNT, [], ["extra"], [])
+    assert about_data(found)["documents"] == {"added": 0, "changed": 0, "removed": 0}
+    drops = [one for one in found["data"]["verdicts"] if one["about"] == "metric"]
+    assert {one["n"] for one in drops} == {COUNT}
+    assert {one["status"] for one in drops} == {"pass"}
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (with_query(FRUIT, 4, text="number 4 or so"), "text"),
+        (with_judgment(FRUIT, 4, grade=2), "judgments"),
+        (with_judgment(FRUIT, 4, target=Anchor(document="d5")), "judgments, targets"),
+        (with_text(FRUIT, 4, text_of(4, " And dry.")), "targets"),
+    ],
+)
+def test_a_changed_query_is_named_with_the_reason_and_not_compared(
+    folder: Path, capsys: pytest.CaptureFixture[str], data: be.Benchmark, reason: str
+) -> None:
+    code, found = judge(folder, capsys, data)
+    assert code == 0
+    assert counts(found) == (COUNT - 1, ["q4"], [], [])
+    assert about_data(found)["changed"] == {"q4": reason}
+    drops = [one for one in found["data"]["verdicts"] if one["about"] == "metric"]
+    assert {one["n"] for one in drops} == {COUNT - 1}
+    assert all("over the 19 compared queries" in one["sentence"] for one in drops)
+
+
+def test_what_does_not_change_the_question_leaves_it_comparable(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = with_query(FRUIT, 4, category="easy", metadata={"owner": "Ann"})
+    data = with_text(data, 5, text_of(5).replace("It is", "Surely it is"))  # not the target
+    code, found = judge(folder, capsys, data)
+    assert code == 0
+    assert counts(found) == (COUNT, [], [], [])
+    assert about_data(found)["documents"]["changed"] == 1
+    assert about_data(found)["touched"] >= 1
+
+
+def test_a_removed_question_is_counted_and_does_not_block_the_verdict(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, found = judge(folder, capsys, without_query(FRUIT, 7), "--strict")
+    assert code == 0
+    assert counts(found) == (COUNT - 1, [], [], ["q7"])
+
+
+def test_a_question_that_was_not_asked_is_not_a_removed_one(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = with_new_document(without_query(FRUIT, 0))
+    code, found = judge(folder, capsys, data, asked=("--limit", "10"))
+    assert code == 0
+    assert counts(found) == (10, [], [], ["q0"])
+    drops = [one for one in found["data"]["verdicts"] if one["about"] == "metric"]
+    assert {one["status"] for one in drops} == {"inconclusive"}
+    assert all("9 queries of the baseline are missing" in one["sentence"] for one in drops)
+
+
+def test_another_chunker_leaves_targets_in_texts_where_they_are(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = with_new_query(FRUIT)
+    assert evaluate(folder, "fixed", data, "--providers", "bm25:fixed-30") == 0
+    capsys.readouterr()
+    assert berryeval("compare", "old#bm25", "fixed#bm25:fixed-30", "-m", "RR", "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["data"]["compared"][0]["comparison"]["rows"][0]["n"] == COUNT
+
+
+def by_chunks(chunker: str) -> be.Benchmark:
+    """Return the benchmark with judgments of chunks, for the first half of the queries."""
+    chunks = tuple(
+        replace(one, target=Anchor(chunk=f"d{place}#store")) if place < COUNT // 2 else one
+        for place, one in enumerate(FRUIT.judgments)
+    )
+    return replace(FRUIT, judgments=chunks, metadata={"chunker": chunker})
+
+
+def test_judgments_of_chunks_do_not_survive_another_chunker(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert evaluate(folder, "chunks", by_chunks("section")) == 0
+    berryeval("baseline", "set", "chunks", "--output", "base.json")
+    code, found = judge(folder, capsys, by_chunks("fixed-30"))
+    assert code == 0
+    assert about_data(found)["changed"] == {f"q{n}": "targets" for n in range(COUNT // 2)}
+
+
+ALL_CHANGED = replace(
+    FRUIT, queries=tuple(replace(one, text=f"{one.text}, please") for one in FRUIT.queries)
+)
+
+
+def test_nothing_is_judged_if_every_query_changed(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, found = judge(folder, capsys, ALL_CHANGED)
+    assert code == 2
+    assert (
+        "none of 20 queries of fruit is as it was in the baseline old" in found["error"]["message"]
+    )
+    assert "20 have another text" in found["error"]["message"]
+
+
+def test_a_run_is_not_started_if_nothing_would_be_comparable(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert evaluate(folder, "new", ALL_CHANGED, "--baseline", "base.json") == 2
+    assert "none of 20 queries of fruit is as it was in the baseline old" in capsys.readouterr().err
+    assert not (folder / "new").exists()
+
+
+@pytest.mark.parametrize("data", [with_new_document(FRUIT), with_new_query(FRUIT)])
+def test_strict_data_accepts_no_change(
+    folder: Path, capsys: pytest.CaptureFixture[str], data: be.Benchmark
+) -> None:
+    code, found = judge(folder, capsys, data, "--strict-data")
+    assert code == 2
+    message = found["error"]["message"]
+    assert "the baseline old was measured on a different version of fruit" in message
+    assert "--strict-data" in message
+    assert evaluate(folder, "again", data, "--baseline", "base.json", "--strict-data") == 2
+    assert not (folder / "again").exists()
+    assert evaluate(folder, "same", FRUIT, "--baseline", "base.json", "--strict-data") == 0
+
+
+def test_eval_judges_what_is_comparable(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data = with_new_document(with_new_query(with_query(FRUIT, 4, text="number 4 or so")))
+    capsys.readouterr()
+    code = evaluate(folder, "new", data, "--baseline", "base.json", "--json")
+    assert code == 0
+    assert counts(json.loads(capsys.readouterr().out)) == (COUNT - 1, ["q4"], ["extra"], [])
+
+
+EVERYTHING = with_new_document(
+    without_query(with_new_query(with_query(FRUIT, 4, text="number 4 or so")), 7)
+)
+
+
+def test_compare_leaves_out_what_changed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert evaluate(folder, "new", EVERYTHING) == 0
+    capsys.readouterr()
+    assert berryeval("compare", "old", "new", "--json") == 0
+    (found,) = json.loads(capsys.readouterr().out)["data"]["compared"]
+    assert {row["n"] for row in found["comparison"]["rows"]} == {COUNT - 2}
+    assert [one["query_id"] for one in found["moved"] if one["query_id"] == "q4"] == []
+    (data,) = found["data"].values()
+    assert data["changed"] == {"q4": "text"}
+    assert (data["new"], data["removed"]) == (["extra"], ["q7"])
+    assert data["documents"] == {"added": 1, "changed": 0, "removed": 0}
+    words = "fruit changed between bm25 (old) and bm25 (new): 18 of 20 queries are compared"
+    assert found["warnings"][0].startswith(words)
+
+
+def test_compare_says_where_the_compared_queries_are_not_the_run(folder: Path) -> None:
+    assert evaluate(folder, "new", with_query(FRUIT, 4, text="something else")) == 0
+    (found,) = be.compare_runs(["old", "new"]).compared
+    (row, *_) = found.comparison.rows
+    old, new = (find_record(name)["fruit"]["bm25"].scores for name in ("old", "new"))
+    assert old is not None
+    assert new is not None
+    kept = [query for query in old.queries if query != "q4"]
+    assert row.system_value == pytest.approx(new.select(kept).mean["nDCG@10"])
+    assert row.baseline_value == pytest.approx(old.select(kept).mean["nDCG@10"])
+    (note,) = [one for one in found.warnings if one.startswith("nDCG@10 of bm25 (new)")]
+    assert note.endswith(f"and {new.mean['nDCG@10']:.3f} over all 20 of its run")
+
+
+def test_compare_refuses_only_what_has_nothing_in_common(folder: Path) -> None:
+    assert evaluate(folder, "new", ALL_CHANGED) == 0
+    with pytest.raises(DataError, match=r"no query of fruit is the same for .*--anyway"):
+        be.compare_runs(["old", "new"])
+    (found,) = be.compare_runs(["old", "new"], anyway=True).compared
+    assert found.comparison.rows[0].n == COUNT
+    assert evaluate(folder, "more", with_new_document(FRUIT)) == 0
+    with pytest.raises(DataError, match=r"--strict-data does not accept: .*1 document was added"):
+        be.compare_runs(["old", "more"], strict_data=True)
