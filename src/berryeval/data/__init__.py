@@ -53,6 +53,7 @@ if TYPE_CHECKING:
         read_field,
         read_property,
         scope_fields,
+        scope_values,
         unknown_field,
     )
     from berryeval.data.spans import (

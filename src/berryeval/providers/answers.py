@@ -10,11 +10,11 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from berryeval._internal.validate import is_whole
-from berryeval.data import Hit
+from berryeval.data import Hit, is_in_scope
 from berryeval.errors import DataError, ProviderError
 
 if TYPE_CHECKING:
-    from berryeval.data import Chunk
+    from berryeval.data import Chunk, Scope
 
 
 _PROSE: Final = 6  # words that no id has
@@ -41,7 +41,7 @@ class KnownChunks:
 
     def __init__(self, chunks: Sequence[Chunk] = ()) -> None:
         self._chunks = {chunk.id: chunk for chunk in chunks}
-        self._documents = {chunk.doc_id for chunk in chunks}
+        self._documents = {chunk.doc_id: chunk for chunk in chunks}
 
     def complete_all(self, hits: Iterable[Hit]) -> Iterator[Hit]:
         """Complete the hits of an answer; reject texts in the place of ids."""
@@ -53,6 +53,11 @@ class KnownChunks:
                     "such id; return ids, or Hit(id, text=...) if your search knows both"
                 )
             yield whole
+
+    def is_inside(self, name: str, scope: Scope) -> bool:
+        """Whether the chunk or document with this id is in a scope; an unknown one is not."""
+        chunk = self._chunks.get(name) or self._documents.get(name)
+        return chunk is not None and is_in_scope(chunk, scope)
 
     def complete(self, hit: Hit) -> Hit:
         """Fill the empty fields of a hit from the chunk with the same id.

@@ -5,7 +5,8 @@ hit, or `Hit`s, best first; an id may be an integer. If there are scores, they d
 highest first (so return similarities, not distances), and a warning reports an answer in another
 order. An id of a benchmark chunk is completed with its text and position. An answer of another
 library, such as a prediction or a dict of documents, is an error of its query: return the ids of
-what it found. `async` functions run in one event loop of their own.
+what it found. `async` functions run in one event loop of their own. A parameter `scope` of the
+function gets the scope of the query, or with `batch` a list of them.
 
 An object is searched with its method `search`, or `search_many` if the run uses batches. Its method
 `index`, if any, is called with the chunks first. An object that is a context manager, plain or
@@ -96,6 +97,7 @@ class Function(Provider):
     _search: Callable[..., Any] = field(init=False, repr=False)
     _search_batch: Callable[..., Any] | None = field(default=None, init=False, repr=False)
     _with_query: bool = field(init=False, repr=False)
+    _takes_scope: bool = field(init=False, repr=False)
     _entered: bool = field(default=False, init=False, repr=False)
     _known: KnownChunks = field(default_factory=KnownChunks, init=False, repr=False)
     _loop: BackgroundLoop = field(default_factory=BackgroundLoop, init=False, repr=False)
@@ -106,6 +108,7 @@ class Function(Provider):
         require_choice("argument of callable", self.argument, ("", "text", "query"))
         self._object = load_object(self.function, "function of callable")
         self._search = self._find_search()
+        self._takes_scope = takes_scope(self._search)
         self._with_query = self.argument == "query" or (not self.argument and self._is_object)
         if self.batch:
             self._search_batch = self._search
@@ -139,7 +142,7 @@ class Function(Provider):
         except (TypeError, ValueError):  # some C functions have no signature
             return
         try:
-            signature.bind("text", 1)
+            signature.bind("text", 1, **self._scope_argument({}))
         except TypeError:
             name = getattr(self._search, "__name__", type(self._search).__name__)
             found = f"{name}({', '.join(signature.parameters)})"
@@ -184,13 +187,18 @@ class Function(Provider):
         """Call the function."""
         if self.batch:
             return self._search_many([query], k)[0]
-        answer = self._loop.wait_for(self._search(query if self._with_query else query.text, k))
+        asked = query if self._with_query else query.text
+        answer = self._loop.wait_for(self._search(asked, k, **self._scope_argument(query.scope)))
         return self._complete(answer)
+
+    def _scope_argument(self, scope: Any) -> dict[str, Any]:
+        return {"scope": scope} if self._takes_scope else {}
 
     def _search_many(self, queries: Sequence[Query], k: int) -> list[Answer]:
         asked = [query if self._with_query else query.text for query in queries]
         called = self._search_batch or self._search
-        answers = check_batch(self._loop.wait_for(called(asked, k)), len(queries))
+        scopes = self._scope_argument([query.scope for query in queries]) if self.batch else {}
+        answers = check_batch(self._loop.wait_for(called(asked, k, **scopes)), len(queries))
         return [self._complete(answer) for answer in answers]
 
     def _complete(self, answer: Any) -> Answer:
@@ -227,6 +235,12 @@ def read_parameters(thing: Callable[..., Any]) -> list[inspect.Parameter] | None
         return list(inspect.signature(thing).parameters.values())
     except (TypeError, ValueError):
         return None
+
+
+def takes_scope(thing: Callable[..., Any]) -> bool:
+    """Whether a function has a parameter `scope`."""
+    named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    return any(one.name == "scope" and one.kind in named for one in read_parameters(thing) or ())
 
 
 def is_search_function(thing: Any, options: Mapping[str, Any] | None = None) -> bool:

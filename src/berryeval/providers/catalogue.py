@@ -302,7 +302,10 @@ metadata of a chunk has the fields that scopes name, and `doc_id` is the chunk's
 engines filter by the scope before they rank, so that a query finds as many hits as there are in its
 scope, up to `k`. Statistics of words (as in BM25) are those of the whole corpus, as usual for
 engines with a filter. Your own provider gets the scope with the query and applies it itself: to the
-chunks in `index`, or as a filter of its database.
+chunks in `index`, or as a filter of its database. A function of a text gets it if it has a
+parameter `scope`, an endpoint by `{scope.FIELD}` in a template, a retriever by `scope_argument` or
+by a function that builds one for each scope. `run-file` takes the rankings as they are, unless
+`in_scope` is set.
 
 A provider that ignores the scope is not corrected: its hits count as they are. A warning and the
 field `out_of_scope` (in `run.json` and `eval --json`) give the share of its hits outside the scope

@@ -1,10 +1,12 @@
 """`http`: any search endpoint that answers in JSON, with request templates and result paths.
 
-In templates, `{query}` is replaced by the text of the query, `{k}` by the number of hits and
-`{query_id}` by the id of the query. In `body` they are filled into the parsed values, so that no
-query can break the JSON; a value that is just `"{k}"` becomes a number. In the path of `url` and in
-`params` they are URL-escaped; in `headers` characters outside ASCII are percent-encoded. Other
-braces are left unchanged.
+In templates, `{query}` is replaced by the text of the query, `{k}` by the number of hits,
+`{query_id}` by the id of the query and `{scope.tenant}` by the value of the field `tenant` in its
+scope, several separated by commas. In `body` they are filled into the parsed values, so that no
+query can break the JSON; a value that is just `"{k}"` becomes a number, `"{scope.tenant}"` a text,
+an array of several or null, `"{scope}"` an object. In the path of `url` and in `params` they are
+URL-escaped, and parameters without a value are left out; in `headers` characters outside ASCII are
+percent-encoded. Other braces are left unchanged.
 
 Paths look like `hits.hits`, `data[0].items` or `groups[*].documents[*]`: names separated by dots,
 `[0]` for an array position, `[*]` for every position, `["a.b"]` for a name with a dot. `hits`
@@ -23,7 +25,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 from urllib.parse import quote
 
 from berryeval._internal.validate import require_choice, require_text
-from berryeval.data import Hit
+from berryeval.data import Hit, scope_values
 from berryeval.errors import ConfigurationError, DataError, ProviderError
 from berryeval.providers.answers import (
     READERS,
@@ -40,7 +42,8 @@ if TYPE_CHECKING:
     from berryeval.data import Chunk, Query
 
 
-_PLACEHOLDER: Final = re.compile(r"\{(query|k|query_id)\}")
+_PLACEHOLDER: Final = re.compile(r"\{(query|k|query_id|scope(?:\.[^{}]+)?)\}")
+_SCOPE: Final = re.compile(r"\{scope(?:\.([^{}]+))?\}")
 
 
 def fill(template: Any, query: Query, k: int, escape: Callable[[str], str] = clean_text) -> Any:
@@ -53,8 +56,19 @@ def fill(template: Any, query: Query, k: int, escape: Callable[[str], str] = cle
         return template
     if template == "{k}":
         return k
+    whole = _SCOPE.fullmatch(template) if escape is clean_text else None
+    if whole:
+        scope = {name: _as_json(given) for name, given in query.scope.items()}
+        return scope.get(whole[1]) if whole[1] else scope
     values = {"query": query.text, "query_id": query.id, "k": str(k)}
-    return _PLACEHOLDER.sub(lambda found: escape(clean_text(values[found[1]])), template)
+    values["scope"] = json.dumps({name: _as_json(given) for name, given in query.scope.items()})
+    for name in query.scope:
+        values[f"scope.{name}"] = ",".join(scope_values(query.scope, name))
+    return _PLACEHOLDER.sub(lambda found: escape(clean_text(values.get(found[1], ""))), template)
+
+
+def _as_json(given: str | Sequence[str]) -> Any:
+    return clean_text(given) if isinstance(given, str) else list(map(clean_text, given))
 
 
 def find_placeholders(template: Any) -> set[str]:
@@ -164,7 +178,7 @@ class Http(Provider):
     """Any JSON endpoint, with templates for the request and paths into the answer.
 
     Attributes:
-        url: Address; may contain `{query}`, `{k}` and `{query_id}`.
+        url: Address; may contain `{query}`, `{k}`, `{query_id}` and `{scope.FIELD}`.
         method: POST, GET or PUT, in any case.
         headers: Headers of every request, with the same placeholders.
         params: Query parameters of the address, with the same placeholders. A GET without any
@@ -234,7 +248,8 @@ class Http(Provider):
         self._read_paths()
 
     def _require_placeholder(self) -> None:
-        if find_placeholders([self.url, self.params, self.body, self.headers]) - {"k"}:
+        names = find_placeholders([self.url, self.params, self.body, self.headers])
+        if names & {"query", "query_id"}:
             return
         if self.method == "GET" and not self.params:
             self.params = _DEFAULT_REQUEST
@@ -287,7 +302,8 @@ class Http(Provider):
         if url != self.url:
             request["url"] = url
         if self.params:
-            request["params"] = fill(self.params, query, k)
+            filled = fill(self.params, query, k)
+            request["params"] = {name: one for name, one in filled.items() if one is not None}
         if self.body is not None:
             request["body"] = fill(self.body, query, k)
         if find_placeholders(self.headers):

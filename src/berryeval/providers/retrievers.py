@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import json
+import threading
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from berryeval._internal.aio import BackgroundLoop
-from berryeval.data import Hit
+from berryeval.data import Hit, ScopeIndex
 from berryeval.errors import ConfigurationError, ProviderError
 from berryeval.providers.answers import KnownChunks, check_all_scored, read_id, read_number
 from berryeval.providers.base import Provider
-from berryeval.providers.callable import load_object
+from berryeval.providers.callable import load_object, takes_scope
 
 if TYPE_CHECKING:
     from berryeval.data import Chunk, Query
@@ -24,7 +26,9 @@ class RetrieverProvider(Provider):
 
     Attributes:
         retriever: "module:object" (in the current folder or installed), the retriever itself, or a
-            function that builds one from the chunks of the benchmark.
+            function that builds one from the chunks of the benchmark. A function with a parameter
+            `scope` is called for every scope of the queries, with the chunks in it, and returns a
+            retriever for that scope.
         asynchronous: Whether to call the asynchronous method (`ainvoke`, `aretrieve`).
     """
 
@@ -34,6 +38,11 @@ class RetrieverProvider(Provider):
     methods: ClassVar[tuple[str, str]]  # the search method, and its async version
     _found: Any = field(default=None, init=False, repr=False)
     _known: KnownChunks = field(default_factory=KnownChunks, init=False, repr=False)
+    _chunks: Sequence[Chunk] = field(default=(), init=False, repr=False)
+    _expected: Sequence[Query] = field(default=(), init=False, repr=False)
+    _scopes: ScopeIndex | None = field(default=None, init=False, repr=False)  # if built by scope
+    _built: dict[str, Any] = field(default_factory=dict, init=False, repr=False)  # by scope
+    _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
     _loop: BackgroundLoop = field(default_factory=BackgroundLoop, init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -50,26 +59,54 @@ class RetrieverProvider(Provider):
     def _is_retriever(self, thing: Any) -> bool:
         return not isinstance(thing, type) and hasattr(thing, self.methods[self.asynchronous])
 
+    def expect(self, queries: Sequence[Query]) -> None:
+        """Remember the queries, to build a retriever for each of their scopes."""
+        self._expected = queries
+
     def index(self, chunks: Sequence[Chunk]) -> None:
-        """Build the retriever from the chunks if a function was given."""
+        """Build the retriever, or one for each scope, if a function was given."""
         self._known = KnownChunks(chunks)
         build = load_object(self.retriever, f"retriever of {self.name}")
         if self._is_retriever(build):
             return
-        built = self._loop.wait_for(build(chunks))
+        self._chunks, self._built = chunks, {}
+        self._scopes = ScopeIndex(chunks) if takes_scope(build) else None
+        if self._scopes is None:
+            self._found = self._check_built(build(chunks))
+        for query in self._expected if self._scopes is not None else ():
+            self._find_retriever(query)
+
+    def _check_built(self, given: Any) -> Any:
+        built = self._loop.wait_for(given)
         if not self._is_retriever(built):
             raise ProviderError(
                 f"{self.name}: the function that builds the retriever must return an object with "
                 f"{self.methods[self.asynchronous]!r}, found {type(built).__name__}"
             )
-        self._found = built
+        return built
+
+    def _find_retriever(self, query: Query) -> Any:
+        """Return the retriever, or the one for the scope of a query, built if it is missing."""
+        if self._scopes is None:
+            return self._found
+        key = json.dumps(dict(query.scope), sort_keys=True)
+        with self._lock:
+            if key not in self._built:
+                inside = self._scopes.find(query.scope)
+                chunks = self._chunks
+                if inside is not None:
+                    chunks = [self._chunks[place] for place in inside.nonzero()[0].tolist()]
+                build = load_object(self.retriever, f"retriever of {self.name}")
+                self._built[key] = self._check_built(build(chunks, scope=query.scope))
+            return self._built[key]
 
     def search(self, query: Query, k: int) -> list[Hit]:
         """Call the retriever."""
-        if not self._is_retriever(self._found):
+        retriever = self._find_retriever(query)
+        if not self._is_retriever(retriever):
             raise ProviderError(f"{self.name}: there is no retriever yet; `index` builds it")
-        search = getattr(self._found, self.methods[self.asynchronous])
-        found = self._loop.wait_for(search(query.text, **self._options(k)))
+        search = getattr(retriever, self.methods[self.asynchronous])
+        found = self._loop.wait_for(search(query.text, **self._options(query, k)))
         if not isinstance(found, Sequence) or isinstance(found, str | bytes):
             raise ProviderError(
                 f"{self.name}: expected a list, found {type(found).__name__} {found!r:.80}"
@@ -80,7 +117,7 @@ class RetrieverProvider(Provider):
         except ProviderError as error:
             raise ProviderError(f"{self.name}: {error}") from None
 
-    def _options(self, k: int) -> dict[str, Any]:  # noqa: ARG002 - most take no number
+    def _options(self, query: Query, k: int) -> dict[str, Any]:  # noqa: ARG002 - most take none
         return {}
 
     @abstractmethod
@@ -116,19 +153,28 @@ class LangChain(RetrieverProvider):
         score: Name of the score in the metadata, if present; without scores the order counts.
         doc_id: Name of the source document's id in the metadata, if present.
         k_argument: Argument of the retriever for the number of documents, such as "k".
+        scope_argument: Argument of the retriever for the scope of a query, such as "filter"; it
+            gets `{"tenant": "a"}`, with several values `{"tenant": {"$in": ["a", "b"]}}`.
     """
 
     id: str = ""
     score: str = "score"
     doc_id: str = "source"
     k_argument: str = ""
+    scope_argument: str = ""
     name: ClassVar[str] = "langchain"
     methods: ClassVar[tuple[str, str]] = ("invoke", "ainvoke")
     # No `modules`: the retriever imports its own package.
     extra: ClassVar[str] = "langchain"
 
-    def _options(self, k: int) -> dict[str, Any]:
-        return {self.k_argument: k} if self.k_argument else {}
+    def _options(self, query: Query, k: int) -> dict[str, Any]:
+        found: dict[str, Any] = {self.k_argument: k} if self.k_argument else {}
+        if self.scope_argument and query.scope:
+            found[self.scope_argument] = {
+                name: given if isinstance(given, str) else {"$in": list(given)}
+                for name, given in query.scope.items()
+            }
+        return found
 
     def _read(self, document: Any, place: int) -> tuple[Hit, bool]:
         metadata = getattr(document, "metadata", None)

@@ -27,10 +27,13 @@ class RunFile(Provider):
     Attributes:
         path: TREC, TSV, JSON or Parquet file, also compressed, as `Run.load` reads it; relative to
             the configuration file if set there.
+        in_scope: Whether to leave out hits outside the scope of their query. By default the file is
+            taken as it is, because leaving them out would hide that the other system found them.
         lenient: Whether to skip faulty and repeated lines rather than reject the file.
     """
 
     path: str = ""
+    in_scope: bool = False
     lenient: bool = False
     _known: KnownChunks = field(default_factory=KnownChunks, init=False, repr=False)
 
@@ -65,6 +68,10 @@ class RunFile(Provider):
         start, end = run.table.offsets[place : place + 2].tolist()
         documents = run.table.documents.to_bytes_list(start, end)
         scores = run.table.values[start:end].tolist()
+        if self.in_scope and query.scope:
+            inside = [self._known.is_inside(name.decode(), query.scope) for name in documents]
+            documents = [name for name, found in zip(documents, inside, strict=True) if found]
+            scores = [score for score, found in zip(scores, inside, strict=True) if found]
         order = RankingRule(depth=k).order(documents, scores)
         return [
             self._known.complete(Hit(documents[row].decode(), scores[row], rank))
