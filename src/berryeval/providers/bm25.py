@@ -76,7 +76,7 @@ class Bm25(Provider):
     _chunks: Sequence[Chunk] = field(default=(), init=False, repr=False)
     _index: Any = field(default=None, init=False, repr=False)
     _terms_of: dict[str, list[str]] = field(default_factory=dict, init=False, repr=False)
-    _scopes: ScopeIndex = field(default_factory=lambda: ScopeIndex(()), init=False, repr=False)
+    _scopes: ScopeIndex = field(default=ScopeIndex(()), init=False, repr=False)
 
     def __post_init__(self) -> None:
         require(self.k1 >= 0, "k1 of bm25", "0 or more", self.k1)

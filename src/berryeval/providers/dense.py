@@ -92,7 +92,7 @@ class Dense(EmbeddingProvider):
     modules: ClassVar[Sequence[str]] = ("wordllama",)
     in_process: ClassVar[bool] = True
     _nearest: Any = field(default=None, init=False, repr=False)
-    _scopes: ScopeIndex = field(default_factory=lambda: ScopeIndex(()), init=False, repr=False)
+    _scopes: ScopeIndex = field(default=ScopeIndex(()), init=False, repr=False)
 
     def __post_init__(self) -> None:
         require_whole("feedback of dense", self.feedback, least=0)

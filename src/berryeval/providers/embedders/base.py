@@ -104,7 +104,7 @@ class EmbeddingProvider(Provider):
     embedder: str = _USUAL
     embedder_options: Mapping[str, Any] = field(default_factory=dict, repr=False)
     _chunks: Sequence[Chunk] = field(default=(), init=False, repr=False)
-    _labels: ScopeLabels = field(default_factory=lambda: ScopeLabels(()), init=False, repr=False)
+    _labels: ScopeLabels = field(default=ScopeLabels(()), init=False, repr=False)
     # Fields of the scopes to expect; None if unknown, so that every field is indexed.
     _scope_fields: tuple[str, ...] | None = field(default=None, init=False, repr=False)
 
