@@ -160,7 +160,7 @@ def test_verbose_shows_only_our_log(capsys: pytest.CaptureFixture[str]) -> None:
     lines = capsys.readouterr().err.splitlines()
     assert lines[0] == "info: Starting quality evaluation with 4 queries"
     assert "info: Quality metrics: P@5=0.150, P@10=0.075, MRR=0.750" in lines
-    assert "warning: Query q4 returned no relevant results" in lines
+    assert "warning: bm25: Query q4 returned no relevant results" in lines
     queries = [line for line in lines if line.startswith("debug: Query q")]
     assert len(queries) == 4
     assert all(line.split(" results in ")[1].endswith("ms") for line in queries)
@@ -211,7 +211,7 @@ def test_a_provider_that_fails_exits_with_3_and_keeps_the_others(
     assert berryeval("eval", "--output", "run") == 3
     out, err = capsys.readouterr()
     row = next(line for line in out.splitlines() if line.startswith("away"))
-    assert row.split() == ["away", *["-"] * 8, "failed"]
+    assert row.split() == ["away", *["-"] * 9, "failed"]
     assert "failed: away: " in out
     assert "127.0.0.1" in out
     assert "swordfish" not in out + err + Path("run/manifest.json").read_text()
@@ -317,7 +317,7 @@ def test_logs_of_other_packages_are_hidden(tmp_path: Path) -> None:
         cwd=tmp_path,
     )  # fmt: skip
     assert done.returncode == 0
-    assert done.stderr == "warning: Query q4 returned no relevant results\n"
+    assert done.stderr == "warning: bm25: Query q4 returned no relevant results\n"
 
 
 def test_the_help_names_every_flag(capsys: pytest.CaptureFixture[str]) -> None:
@@ -581,3 +581,19 @@ def test_the_format_and_its_options_may_be_flags(
     assert berryeval("eval", "--format", "csv", "--providers", "bm25") == 2
     said = "--format and --options describe benchmarks on the command line; name them there"
     assert said in capsys.readouterr().err
+
+
+def test_warnings_about_queries_are_one_line_for_each_provider(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    unknown = tuple(replace(one, text="zymurgy") for one in DRINKS_BENCHMARK.queries)
+    write_benchmark(replace(DRINKS_BENCHMARK, queries=unknown), tmp_path / "unknown")
+    command = ("eval", str(tmp_path / "unknown"), "--providers", "bm25", "bm25:fixed-5", "-m", "RR")
+    assert berryeval(*command) == 0
+    words = "Query q1 returned no relevant results (and 3 more like it: q2, q3, …)"
+    assert [line for line in capsys.readouterr().err.splitlines() if "q1" in line] == [
+        f"warning: {name}: {words}" for name in ("bm25", "bm25:fixed-5")
+    ]
+    assert berryeval(*command, "--verbose") == 0
+    lines = capsys.readouterr().err.splitlines()
+    assert "warning: bm25:fixed-5: Query q4 returned no relevant results" in lines

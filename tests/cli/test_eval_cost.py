@@ -161,3 +161,54 @@ def test_a_record_with_an_invalid_cost_is_rejected(
     assert "bug" not in said
     expected = f"benchmarks[0].providers[1].{where}: expected a finite number"
     assert expected in " ".join(said.split())
+
+
+@pytest.fixture
+def paid_run(capsys: pytest.CaptureFixture[str]) -> str:
+    """Return the folder of a run with costs."""
+    assert berryeval("eval", "--quiet", "--output", "run") == 0
+    capsys.readouterr()
+    return "run"
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("markdown", "| tokens/query | usd/query |"),
+        ("latex", "RR & tokens/query & usd/query"),
+        ("junit", "usd/query 0.0004"),
+        ("html", "812 tokens per query"),
+    ],
+)
+def test_a_report_has_the_mean_cost_of_a_query(
+    paid_run: str, name: str, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert berryeval("report", paid_run, "--format", name, "--output", "-") == 0
+    assert words in capsys.readouterr().out
+
+
+def test_the_csv_files_end_with_the_costs(paid_run: str) -> None:
+    assert berryeval("report", paid_run, "--format", "csv", "--output", "out/") == 0
+    (means,) = Path("out").glob("eval-aggregate-*-paid.csv")
+    (hits,) = Path("out").glob("eval-detailed-*-paid.csv")
+    for path in (means, hits):
+        first, *rows = path.read_text(encoding="utf-8").splitlines()
+        assert first.endswith(",cost_tokens,cost_usd")
+        assert all(row.endswith(",812,0.0004") for row in rows)
+    (free,) = Path("out").glob("eval-aggregate-*-bm25.csv")
+    assert "cost" not in free.read_text(encoding="utf-8")
+
+
+def test_compare_shows_times_and_costs(paid_run: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert berryeval("compare", paid_run) == 0
+    out = capsys.readouterr().out
+    assert "rag-template: times and costs" in out
+    assert {"tokens/query", "usd/query", "812", "0.0004"} <= set(out.split())
+
+
+def test_a_gate_limits_the_cost(capsys: pytest.CaptureFixture[str]) -> None:
+    rule = "gate: {rules: [{cost: usd, at_most: 0.0003, providers: [paid]}]}"
+    Path("berryeval.yaml").write_text(f"{CONFIG}{rule}\n", encoding="utf-8")
+    assert berryeval("eval") == 1
+    out = " ".join(capsys.readouterr().out.split())
+    assert "cost in usd is 0.0004 per query; the gate allows at most 0.0003 usd per query" in out

@@ -51,6 +51,21 @@ def verdict(rule: dict[str, Any], run: Any, before: Any = None) -> Verdict:
             "latency p95 is 100.0 ms; the gate allows at most 200 ms",
         ),
         (
+            {"cost": "usd", "at_most": 0.01},
+            "pass",
+            "cost in usd is 0.0042 per query; the gate allows at most 0.01 usd per query",
+        ),
+        (
+            {"cost": "usd", "at_most": 0.004},
+            "fail",
+            "cost in usd is 0.0042 per query; the gate allows at most 0.004 usd per query",
+        ),
+        (
+            {"cost": "tokens", "at_most": 1},
+            "inconclusive",
+            "cost in tokens is unknown: bm25 reports usd",
+        ),
+        (
             {"latency": "max", "at_most": 0.2},
             "fail",
             "latency max is 300.0 ms; the gate allows at most 200 ms",
@@ -64,7 +79,7 @@ def verdict(rule: dict[str, Any], run: Any, before: Any = None) -> Verdict:
 )
 def test_a_limit_decides_by_the_value(rule: dict[str, Any], status: str, sentence: str) -> None:
     latency = Latency(0.05, 0.1, 0.2, 0.3)
-    run = run_of(HALF, latency=latency, outcomes={"ok": 9, "timeout": 1})
+    run = run_of(HALF, latency=latency, outcomes={"ok": 9, "timeout": 1}, cost={"usd": 0.0042})
     found = verdict(rule, run)
     assert (found.status, found.sentence) == (status, sentence)
     assert (found.benchmark, found.provider) == ("drinks", "bm25")
@@ -191,7 +206,7 @@ def test_a_provider_without_scores_fails_with_the_reason() -> None:
     ("rule", "message"),
     [
         ({"metric": "nDGC@10", "at_least": 0.5}, "did you mean"),
-        ({"at_least": 0.5}, "exactly one of: metric, latency, errors"),
+        ({"at_least": 0.5}, "exactly one of: metric, latency, cost, errors"),
         ({"metric": "RR", "latency": "p95", "at_most": 1}, "exactly one of"),
         ({"metric": "RR"}, "exactly one of: at_least, at_most, max_drop"),
         ({"metric": "RR", "at_least": 0.1, "max_drop": 0.1}, "exactly one of"),

@@ -57,6 +57,7 @@ def test_limits_at_the_ends_of_every_metric_are_rejected() -> None:
         ({"metric": "Unjudged@10", "at_most": 5}, "at_most 5 would never fail"),
         ({"errors": True, "at_most": -1}, "a share from 0 to below 1, such as 0.05; found -1"),
         ({"latency": "p95", "at_most": -1}, "must be 0 seconds or more; found -1"),
+        ({"cost": "usd", "at_most": -1}, "cost in usd: at_most must be 0 or more; found -1"),
         ({"metric": "nDCG@10", "at_least": True}, "valid number"),
         ({"metric": "nDCG@10", "max_drop": True}, "valid number"),
         ({"metric": "RR", "at_least": 0.5, "significance": 0.1}, "applies to rules with max_drop"),

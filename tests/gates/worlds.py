@@ -40,6 +40,7 @@ def run_of(
     k: int = 20,
     outcomes: Mapping[str, int] | None = None,
     latency: Latency | None = None,
+    cost: Mapping[str, float] | None = None,
 ) -> RunRecord:
     """Build a run of one provider, failed if without values. Every other query is "easy"."""
     scores = scores_of(values) if values is not None else None
@@ -51,6 +52,7 @@ def run_of(
         standard=scores,
         outcomes=outcomes if outcomes is not None else {"ok": count},
         latency=latency,
+        cost=cost or {},
         failure="" if scores else "the server went away",
     )
     queries = tuple(

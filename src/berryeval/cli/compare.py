@@ -11,6 +11,7 @@ from rich.text import Text
 from berryeval._internal import numbers
 from berryeval._internal.text import pluralize
 from berryeval.cli.app import is_quiet
+from berryeval.cli.eval_tables import build_speed_table
 from berryeval.cli.flags import STDOUT, Flag, Format, Metrics, Output
 from berryeval.cli.output import console, print_document, print_indented, print_json, render_text
 from berryeval.reports import (
@@ -154,6 +155,12 @@ def print_comparisons(screen: Console, report: Report) -> None:
     """Print the comparisons of a report."""
     for one in report.compared:
         _print_comparison(screen, one)
+    for section in report.sections:
+        records = {system.label: system.record for system in section.systems}
+        if report.compares(section) and any(one.latency or one.cost for one in records.values()):
+            screen.print(f"{section.title}: times and costs", style="bold")
+            screen.print(build_speed_table(records))
+            screen.print()
 
 
 def _print_comparison(screen: Console, one: ComparedBenchmark) -> None:

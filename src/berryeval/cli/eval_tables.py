@@ -72,7 +72,7 @@ def print_tables(
         screen.print(table)
         screen.print()
     if not wide:
-        screen.print(_build_speed_table(providers))
+        screen.print(build_speed_table({one.name: one for one in providers}))
         screen.print()
 
 
@@ -82,9 +82,10 @@ def print_legend(screen: Console, tables: Sequence[Scores | None], metrics: Sequ
         print_indented(screen, words, 0, style="dim")
 
 
-def _build_speed_table(providers: Sequence[ProviderRecord]) -> Table:
-    scores = {one.name: one.scores for one in providers}
-    whole = build_scores_table(scores, (), providers, percentiles=_SPEED, with_costs=True)
+def build_speed_table(providers: Mapping[str, ProviderRecord]) -> Table:
+    """Build the table of times, costs and outcomes by the name of the provider."""
+    scores = {name: one.scores for name, one in providers.items()}
+    whole = build_scores_table(scores, (), list(providers.values()), percentiles=_SPEED)
     table = _start_table()
     for column in whole.columns[1:]:
         how: dict[str, Any] = {"justify": "right"} if column.numeric else {"overflow": "fold"}
@@ -107,7 +108,7 @@ def _build_table(
     *,
     stacked: bool,
 ) -> Table:
-    whole = build_scores_table(rows, metrics, providers, percentiles=_SPEED, with_costs=True)
+    whole = build_scores_table(rows, metrics, providers, percentiles=_SPEED)
     table = _start_table()
     for column in whole.columns[1:]:
         right = column.numeric and column.key not in metrics  # marks follow the values
@@ -280,22 +281,22 @@ def print_warnings(
     screen: Console, providers: Sequence[ProviderRecord], *, quiet: bool = False
 ) -> None:
     """Print failures and, unless quiet, warnings and the first notes about judging."""
-    lines = []
+    about: dict[tuple[str, str], list[str]] = {}  # providers by kind and text
     for one in providers:
-        if one.failure:
-            lines.append(f"failed: {one.name}: {one.failure}")
-        if quiet:
-            continue
-        lines += [f"warning: {one.name}: {warning}" for warning in one.warnings]
+        lines = [("failed", one.failure)] if one.failure else []
         notes = one.scores.notes if one.scores else ()
-        lines += [f"note: {one.name}: {note}" for note in notes[:_NOTES]]
-        if len(notes) > _NOTES:
-            lines.append(f"note: {one.name}: … and {len(notes) - _NOTES} more in scores.json")
-    if lines:
+        if not quiet:
+            lines += [("warning", warning) for warning in one.warnings]
+            lines += [("note", note) for note in notes[:_NOTES]]
+            more = len(notes) - _NOTES
+            lines += [("note", f"… and {more} more in scores.json")] if more > 0 else []
+        for line in lines:
+            about.setdefault(line, []).append(one.name)
+    if about:
         screen.print()
-    for line in lines:
-        style = "red" if line.startswith("failed") else "yellow"
-        print_indented(screen, line, 0, style=style)
+    for (kind, text), names in about.items():
+        style = "red" if kind == "failed" else "yellow"
+        print_indented(screen, f"{kind}: {', '.join(names)}: {text}", 0, style=style)
 
 
 def _print_places(screen: Console, view: View) -> None:

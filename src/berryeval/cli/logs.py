@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 LOG_VARIABLE: Final = "BERRYEVAL_LOG"
 _LEVELS: Final = ("debug", "info", "warning", "error")
 _MAX_BARS: Final = 8
+_EXAMPLES: Final = 2  # after the first of warnings that are alike
 
 
 def error_screen() -> Console:
@@ -53,14 +54,41 @@ def log_level(*, quiet: bool = False, verbose: bool = False) -> int:
 
 
 class _Lines(logging.Handler):
-    """A handler that prints a line per record, above a progress bar if there is one."""
+    """A handler that prints a line per record, above a progress bar if there is one.
 
-    def __init__(self, screen: Console) -> None:
+    Equal warnings about many queries of one provider become one line, unless all are asked for.
+    """
+
+    def __init__(self, screen: Console, *, collect: bool) -> None:
         super().__init__()
         self._screen = screen
+        self._collect = collect
+        self._held: list[logging.LogRecord] = []
 
     def emit(self, record: logging.LogRecord) -> None:
-        self._screen.print(f"{record.levelname.lower()}: {record.getMessage()}")
+        if self._held and _kind(self._held[0]) != _kind(record):
+            self.flush()
+        self._held.append(record)
+        if not (self._collect and hasattr(record, "provider")):
+            self.flush()
+
+    def flush(self) -> None:
+        """Print the records held back: the first, and the number of the others."""
+        if not self._held:
+            return
+        first, *others = self._held
+        self._held = []
+        about = f"{first.provider}: " if hasattr(first, "provider") else ""
+        named = ", ".join(
+            str(one.args[0]) for one in others[:_EXAMPLES] if isinstance(one.args, tuple)
+        )
+        more = f"{named}, …" if len(others) > _EXAMPLES else named
+        rest = f" (and {len(others):,} more like it: {more})" if others else ""
+        self._screen.print(f"{first.levelname.lower()}: {about}{first.getMessage()}{rest}")
+
+
+def _kind(record: logging.LogRecord) -> tuple[str, str, str]:
+    return record.levelname, str(record.msg), getattr(record, "provider", "")
 
 
 @contextmanager
@@ -70,7 +98,8 @@ def log_lines(screen: Console, level: int) -> Iterator[None]:
     if any(isinstance(one, _Lines) for one in ours.handlers):  # an outer block shows them
         yield
         return
-    lines, nothing, before = _Lines(screen), logging.NullHandler(), ours.level
+    lines = _Lines(screen, collect=level > logging.DEBUG)
+    nothing, before = logging.NullHandler(), ours.level
     ours.addHandler(lines)
     ours.setLevel(level)
     # The first warning of any package gives a root logger without handlers one of its own, which
@@ -79,6 +108,7 @@ def log_lines(screen: Console, level: int) -> Iterator[None]:
     try:
         yield
     finally:
+        lines.flush()
         root.removeHandler(nothing)
         ours.removeHandler(lines)
         ours.setLevel(before)

@@ -27,6 +27,7 @@ from berryeval.gates.validation import (
 from berryeval.gates.verdict import (
     Verdict,
     describe_data,
+    judge_cost,
     judge_drop,
     judge_errors,
     judge_latency,
@@ -243,6 +244,8 @@ def _judge_case(case: _Case, drop: Drop | None, *, wanted: bool) -> Verdict:
         found = judge_limit(_scores_of_group(case), rule)
     elif rule.latency:
         found = judge_latency(provider, rule)
+    elif rule.cost:
+        found = judge_cost(provider, rule)
     else:
         found = judge_errors(provider, rule)
     return replace(

@@ -26,13 +26,16 @@ class _Part(BaseModel):
 
 
 class Rule(_Part):
-    """A requirement on a metric, a latency or the share of failed queries."""
+    """A requirement on a metric, a latency, a cost or the share of failed queries."""
 
     metric: str = Field(
         default="", description="metric name, such as nDCG@10 (see `berryeval list metrics`)"
     )
     latency: Literal["", "p50", "p95", "p99", "max"] = Field(
         default="", description="latency percentile, in seconds"
+    )
+    cost: str = Field(
+        default="", description="mean cost of a query in a unit that the provider reports (usd)"
     )
     errors: bool = Field(default=False, description="share of queries without an answer")
     at_least: Limit | None = Field(default=None, description="smallest allowed value")
@@ -86,8 +89,8 @@ class Rule(_Part):
 
     def _find_conflicts(self) -> Iterator[str]:
         """Yield fields that do not go together, and limits without a meaning."""
-        if sum([bool(self.metric), bool(self.latency), self.errors]) != 1:
-            yield "a rule needs exactly one of: metric, latency, errors"
+        if sum(map(bool, (self.metric, self.latency, self.cost, self.errors))) != 1:
+            yield "a rule needs exactly one of: metric, latency, cost, errors"
         if [self.at_least, self.at_most, self.max_drop].count(None) != 2:  # noqa: PLR2004
             yield f"{self.subject}: a rule needs exactly one of: at_least, at_most, max_drop"
         if not self.metric and (self.max_drop is not None or self.confidence or self.where):
@@ -103,8 +106,9 @@ class Rule(_Part):
                 f"{self.subject}: at_most must be a share from 0 to below 1, such as 0.05; found "
                 f"{self.at_most:g}"
             )
-        if self.latency and self.at_most is not None and self.at_most < 0:
-            yield f"{self.subject}: at_most must be 0 seconds or more; found {self.at_most:g}"
+        if (self.latency or self.cost) and self.at_most is not None and self.at_most < 0:
+            least = "0 seconds" if self.latency else "0"
+            yield f"{self.subject}: at_most must be {least} or more; found {self.at_most:g}"
         if self.max_drop is not None and direction_of(self.metric) == "neither":
             yield (
                 f"{self.subject}: neither higher nor lower values are better, so max_drop does not "
@@ -138,11 +142,15 @@ class Rule(_Part):
         """What the rule looks at, such as "nDCG@10" or "latency p95"."""
         if self.metric:
             return self.metric
+        if self.cost:
+            return f"cost in {self.cost}"
         return f"latency {self.latency}" if self.latency else "share of failed queries"
 
     @property
-    def about(self) -> Literal["metric", "latency", "errors"]:
+    def about(self) -> Literal["metric", "latency", "cost", "errors"]:
         """Kind of subject."""
+        if self.cost:
+            return "cost"
         return "metric" if self.metric else "latency" if self.latency else "errors"
 
     @property
@@ -178,7 +186,7 @@ class Rule(_Part):
         if self.latency:
             return f"the gate {bound} {limit * 1000:.10g} ms"
         shown = numbers.format_exact_share(limit) if self.errors else f"{limit:.10g}"
-        return f"the gate {bound} {shown}"
+        return f"the gate {bound} {shown}{f' {self.cost} per query' * bool(self.cost)}"
 
     def covers(self, benchmark: str, provider: str) -> bool:
         """Whether the rule applies to this provider on this benchmark."""

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from berryeval.stats import Floats
 
 
-About: TypeAlias = Literal["", "metric", "latency", "errors", "data"]
+About: TypeAlias = Literal["", "metric", "latency", "cost", "errors", "data"]
 Status: TypeAlias = Literal["pass", "fail", "inconclusive"]
 _DEFAULT_LEVEL: Final = 0.95
 
@@ -56,7 +56,7 @@ class Verdict(JsonRecord):
         benchmark: Name of the benchmark.
         provider: Name of the provider.
         group: Group of queries, such as "category=factual"; empty for all queries.
-        metric: Name of the metric; empty for rules about latency and errors.
+        metric: Name of the metric; empty for rules about latency, cost and errors.
         value: The value found, or None.
         limit: The limit of the rule.
         about: Kind of rule; empty if unknown.
@@ -188,6 +188,19 @@ def judge_latency(provider: ProviderRecord, rule: Rule) -> Verdict:
     sentence = f"{rule.subject} is {shown} ms; {rule.requirement}"
     status = _compare_with_limit(value, value, rule)
     return Verdict(status, str(rule), sentence, value=value, limit=limit)
+
+
+def judge_cost(provider: ProviderRecord, rule: Rule) -> Verdict:
+    """Compare the mean cost of an answered query with its limit."""
+    value, limit = provider.cost.get(rule.cost), rule.limit
+    if value is None:
+        reported = ", ".join(provider.cost) or "no cost"
+        sentence = f"{rule.subject} is unknown: {provider.name} reports {reported}"
+        return Verdict("inconclusive", str(rule), sentence, limit=limit)
+    sentence = f"{rule.subject} is {value:.6g} per query; {rule.requirement}"
+    return Verdict(
+        _compare_with_limit(value, value, rule), str(rule), sentence, value=value, limit=limit
+    )
 
 
 def judge_errors(provider: ProviderRecord, rule: Rule) -> Verdict:

@@ -148,22 +148,24 @@ def build_scores_table(
     records: Sequence[ProviderRecord] = (),
     *,
     percentiles: Sequence[str] = ("p50", "p95"),
-    with_costs: bool = False,
 ) -> Table:
     """Build the table of providers and metrics; the best value of each metric is bold.
 
     Args:
         scores: Scores by provider name; None for a provider that failed.
         metrics: Metrics, one column each, keyed by their names.
-        records: Records of the same providers, in the same order; they add columns for latency
-            ("p50 ms"), cost ("tokens/query") and outcomes.
+        records: Records of the same providers, in the same order; they add columns for the share of
+            unjudged hits if there are any ("unjudged"), latency ("p50 ms"), cost ("usd/query") and
+            outcomes.
         percentiles: Latency percentiles to show.
-        with_costs: Whether to show costs.
     """
-    costs = list(dict.fromkeys(name for one in records for name in one.cost)) if with_costs else []
+    costs = list_costs(records)
+    unjudged = [_unjudged_cell(one) for one in records]
+    with_unjudged = any(cell.value for cell in unjudged)
     columns = [Column("provider", "provider"), *(Column(one, one, numeric=True) for one in metrics)]
     if records:
-        titles = [*(f"{name} ms" for name in percentiles), *(f"{name}/query" for name in costs)]
+        titles = ["unjudged"] if with_unjudged else []
+        titles += [*(f"{name} ms" for name in percentiles), *map(cost_title, costs)]
         columns += [Column(title, title, numeric=True) for title in titles]
         columns.append(Column("outcomes", "outcomes"))
     rows = []
@@ -172,11 +174,31 @@ def build_scores_table(
         row = [_name(name), *cells]
         if records:
             record = records[place]
+            row += unjudged[place : place + 1] if with_unjudged else []
             row += [_latency_cell(record, percentile) for percentile in percentiles]
             row += [_number(record.cost.get(cost), numbers.format_amount) for cost in costs]
             row.append(_name(format_outcomes(record)))
         rows.append(tuple(row))
     return Table(tuple(columns), tuple(rows))
+
+
+def list_costs(records: Iterable[ProviderRecord]) -> list[str]:
+    """Return the units of cost that providers report, such as "tokens" and "usd"."""
+    return list(dict.fromkeys(name for one in records for name in one.cost))
+
+
+def cost_title(unit: str) -> str:
+    """Return the title of a column of costs."""
+    return f"{unit}/query"
+
+
+def unjudged_share(scores: Scores | None) -> float | None:
+    """Return the share of hits without a judgment; None without hits."""
+    return scores.unjudged / scores.retrieved if scores is not None and scores.retrieved else None
+
+
+def _unjudged_cell(record: ProviderRecord) -> Cell:
+    return _number(unjudged_share(record.scores), numbers.format_share)
 
 
 def _latency_cell(record: ProviderRecord, percentile: str) -> Cell:

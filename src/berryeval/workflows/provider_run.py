@@ -296,7 +296,8 @@ def _log_quality(scores: Scores, strategies: Mapping[str, str]) -> None:
         # With the token fallback, the relevant documents are unknown.
         known = outcome != "no relevant documents" or strategies.get(query) == "token-fallback"
         if query in strategies and first[query] == 0 and known:
-            log.warning("Query %s returned no relevant results", query)
+            about = {"provider": scores.run_name}  # the command line collects the lines of each
+            log.warning("Query %s returned no relevant results", query, extra=about)
 
 
 def _warn_about_benchmark(benchmark: Benchmark, scores: Scores) -> list[str]:

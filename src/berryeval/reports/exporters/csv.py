@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
@@ -16,6 +17,7 @@ from berryeval._internal.text import make_file_name
 from berryeval.errors import DataError
 from berryeval.reports.exports import Exporter, OutputFile, unique_name
 from berryeval.reports.tables import build_differences_table
+from berryeval.runner import NO_ANSWER
 from berryeval.runs import STANDARD, standard_metrics
 from berryeval.scoring import UNSPECIFIED
 
@@ -122,12 +124,32 @@ def _comparison_rows(comparisons: Iterable[ComparedBenchmark]) -> Iterator[Seque
 
 
 def _aggregate_rows(section: Section, system: System) -> Iterator[Sequence[str]]:
-    yield AGGREGATE
+    costs = _Costs(system)
+    yield [*AGGREGATE, *costs.titles]
     standard = _standard_scores(system)
     defined = standard_metrics(system.benchmark.k)
     for name, scores in standard.by(section.groups("category")).items():
-        yield _mean_row(_query_type(name), scores, defined)
-    yield _mean_row(GLOBAL, standard, defined)
+        yield [*_mean_row(_query_type(name), scores, defined), *costs.means(scores.queries)]
+    yield [*_mean_row(GLOBAL, standard, defined), *costs.means(standard.queries)]
+
+
+class _Costs:
+    """The costs that a provider reports, in columns after the others; none without costs."""
+
+    def __init__(self, system: System) -> None:
+        self._units = list(system.record.cost)
+        self._amounts = {
+            one.query_id: one.cost for one in system.summaries if one.outcome not in NO_ANSWER
+        }
+        self.titles = [defuse(f"cost_{unit}") for unit in self._units]
+
+    def means(self, queries: Iterable[str]) -> list[str]:
+        """Return the mean costs of the answered ones among these queries."""
+        found = [self._amounts[query] for query in queries if query in self._amounts]
+        return [
+            f"{math.fsum(one.get(unit, 0.0) / len(found) for one in found):.10g}" if found else ""
+            for unit in self._units
+        ]
 
 
 def _query_type(name: str) -> str:
@@ -153,7 +175,8 @@ def _mean_row(name: str, scores: Scores, defined: Sequence[str]) -> list[str]:
 
 
 def _detailed_rows(section: Section, system: System) -> Iterator[Sequence[str]]:
-    yield DETAILED
+    costs = _Costs(system)
+    yield [*DETAILED, *costs.titles]
     standard = _standard_scores(system)
     defined = standard_metrics(system.benchmark.k)
     of_query = [standard.per_query(one) if one in defined else {} for one in _QUERY_METRICS]
@@ -165,6 +188,7 @@ def _detailed_rows(section: Section, system: System) -> Iterator[Sequence[str]]:
             numbers.format_exact_metric(found[query]) if query in found else ""
             for found in of_query
         ]
+        values += costs.means([query])
         start = [defuse(texts.get(query, query)), _query_type(types.get(query, UNSPECIFIED))]
         for place, hit in enumerate(_hit_cells(answer)):
             yield [*start, *hit, *(values if place == 0 else ("",) * len(values))]

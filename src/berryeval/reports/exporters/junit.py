@@ -12,6 +12,7 @@ from berryeval._internal.text import escape_direction
 from berryeval.gates import within_budget
 from berryeval.reports.exports import Exporter, single_file
 from berryeval.reports.legends import section_warnings, system_warnings, warning_lines
+from berryeval.reports.tables import cost_title
 from berryeval.runner import FAILED
 
 if TYPE_CHECKING:
@@ -79,6 +80,10 @@ def _add_provider(suite: ET.Element, section: Section, system: System, *, budget
     lines += [] if system.scores is None else [
         f"{name} {numbers.format_exact_metric(value)}" for name, value in system.scores.mean.items()
     ]  # fmt: skip
+    lines += [
+        f"{cost_title(name)} {numbers.format_amount(amount)}"
+        for name, amount in system.record.cost.items()
+    ]
     common = [note for about, note in section_warnings(section) if not about]
     lines += [f"warning: {note}" for note in (*common, *system_warnings(system))]
     if lines:

@@ -17,7 +17,12 @@ from berryeval.reports.legends import (
     name_tests,
     warning_lines,
 )
-from berryeval.reports.tables import build_differences_table, build_scores_table
+from berryeval.reports.tables import (
+    build_differences_table,
+    build_scores_table,
+    cost_title,
+    list_costs,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -110,7 +115,10 @@ def _comment_lines(notes: Sequence[str]) -> Iterator[str]:
 
 def _section_lines(section: Section, place: int, significant: _Letters) -> Iterator[str]:
     scores = {system.label: system.scores for system in section.systems}
-    table = build_scores_table(scores, section.metrics)
+    records = [system.record for system in section.systems]
+    costs = [cost_title(one) for one in list_costs(records)]
+    table = build_scores_table(scores, section.metrics, records)
+    table = table.select(["provider", *section.metrics, *costs])
     caption = f"{escape(section.title)}: {pluralize(len(section.queries), 'query', 'queries')}"
     if any(cell.bold for row in table.rows for cell in row):
         caption += "; best in bold"
@@ -122,11 +130,12 @@ def _section_lines(section: Section, place: int, significant: _Letters) -> Itera
         letter = f"$^{{{letters[name.text]}}}$" if name.text in letters else ""
         values = [
             _format_score(cell, significant.get((metric, name.text), ()))
-            for metric, cell in zip(section.metrics, cells, strict=True)
+            for metric, cell in zip([*section.metrics, *costs], cells, strict=True)
         ]
         rows.append([escape(name.text) + letter, *values])
-    titles = ["Provider", *map(escape, section.metrics)]
-    yield from _table_lines(caption, f"{place + 1}", f"l{'r' * len(section.metrics)}", titles, rows)
+    titles = ["Provider", *map(escape, [*section.metrics, *costs])]
+    alignment = f"l{'r' * (len(titles) - 1)}"
+    yield from _table_lines(caption, f"{place + 1}", alignment, titles, rows)
     yield from _comment_lines(warning_lines(section))
 
 

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from berryeval._internal import numbers
 from berryeval._internal.text import pluralize
 from berryeval.reports.html.standings import order_systems
 from berryeval.reports.html.typography import shorten
+from berryeval.reports.tables import unjudged_share
 
 if TYPE_CHECKING:
     from berryeval.reports.sections import Section, System
@@ -68,9 +70,9 @@ def _shorten_error(system: System, note: str) -> str:
 
 def _describe_unjudged(section: Section) -> str:
     shares = [
-        f"{shorten(system.label, 60)} {scores.unjudged / scores.retrieved:.0%}"
+        f"{shorten(system.label, 60)} {numbers.format_share(share)}"
         for system in order_systems(section)
-        if (scores := system.scores) is not None and scores.unjudged
+        if (share := unjudged_share(system.scores))
     ]
     return f"Unjudged hits count as not relevant: {', '.join(shares)}." if shares else ""
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from berryeval._internal import numbers
 from berryeval._internal.validate import is_number
 from berryeval.reports.html.standings import order_systems, score_data
 from berryeval.reports.html.svg import (
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Speed:
-    """Latency (of answered queries, in `seconds`) and total costs of one system."""
+    """Latency (of answered queries, in `seconds`), total costs and mean costs of one system."""
 
     place: int
     label: str
@@ -39,6 +40,7 @@ class Speed:
     asked: int
     answered: int
     costs: tuple[tuple[str, float], ...]
+    means: tuple[tuple[str, str], ...]
 
 
 def collect_speeds(section: Section) -> tuple[Speed, ...]:
@@ -64,6 +66,9 @@ def _speed(place: int, system: System) -> Speed:
         asked=outcomes.asked,
         answered=outcomes.answered,
         costs=tuple(sorted(cost for cost in costs.items() if is_number(cost[1]))),
+        means=tuple(
+            (name, numbers.format_amount(mean)) for name, mean in system.record.cost.items()
+        ),
     )
 
 
