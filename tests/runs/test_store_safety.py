@@ -163,7 +163,7 @@ def test_store_of_a_newer_schema_is_an_error(place: str) -> None:
     with database.writing() as connection:
         connection.execute(text("UPDATE berryeval_store SET version = 7"))
     database.close()
-    wanted = r"schema version 7, this BerryEval supports versions up to 1; .*pip install --upgrade"
+    wanted = r"schema version 7, this BerryEval supports versions up to 2; .*pip install --upgrade"
     for make in (True, False):
         with pytest.raises(DataError, match=wanted), open_store(place, make=make):
             pass
@@ -185,15 +185,15 @@ def test_migration_is_atomic(place: str) -> None:
     database = Database(Place.of(place), make=False)
     try:
         with pytest.raises(DataError, match="nowhere"), database.writing() as connection:
-            migrate(connection, "x", {1: colours, 2: breaks}, 3)
+            migrate(connection, "x", {2: colours, 3: breaks}, 4)
         with database.reading() as connection:
-            assert read_version(connection) == 1
+            assert read_version(connection) == 2
             columns = connection.execute(text("SELECT * FROM berryeval_runs")).keys()
             assert "colour" not in columns
         with database.writing() as connection:
-            migrate(connection, "x", {1: colours}, 2)
+            migrate(connection, "x", {2: colours}, 3)
         with database.reading() as connection:
-            assert read_version(connection) == 2
+            assert read_version(connection) == 3
             assert connection.scalar(text("SELECT colour FROM berryeval_runs")) == "red"
     finally:
         database.close()
@@ -327,3 +327,20 @@ def test_missing_driver_error_has_the_install_command() -> None:
         )
     )
     assert out == "a store in PostgreSQL needs psycopg: pip install 'berryeval[postgres]'\n"
+
+
+def test_store_of_the_first_schema_is_upgraded(place: str) -> None:
+    """Runs of the first schema have no fingerprints, and new runs can be added."""
+    with open_store(place) as store:
+        store.add(run_of(1))
+    database = Database(Place.of(place), make=False)
+    with database.writing() as connection:
+        connection.execute(text("ALTER TABLE berryeval_results DROP COLUMN data"))
+        connection.execute(text("UPDATE berryeval_store SET version = 1"))
+    database.close()
+    with open_store(place) as store:
+        store.add(run_of(2))
+        assert [point.run for point in store.trend("RR") if point.provider == "bm25"] == [
+            "run-0001",
+            "run-0002",
+        ]

@@ -271,3 +271,38 @@ def test_compare_refuses_only_what_has_nothing_in_common(folder: Path) -> None:
     assert evaluate(folder, "more", with_new_document(FRUIT)) == 0
     with pytest.raises(DataError, match=r"--strict-data does not accept: .*1 document was added"):
         be.compare_runs(["old", "more"], strict_data=True)
+
+
+def test_a_trend_goes_on_where_data_changed_and_marks_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    store = ("--store", "runs.db")
+    for name, data in (("one", FRUIT), ("two", EVERYTHING)):
+        assert evaluate(tmp_path, name, data, *store) == 0
+    capsys.readouterr()
+    assert berryeval("runs", "trend", "nDCG@10", "--json", *store) == 0
+    (line,) = json.loads(capsys.readouterr().out)["data"]["lines"]
+    assert [one["not_comparable"] for one in line["points"]] == ["", ""]
+    marked = "the data changed: 18 of 20 queries are the same; 1 has another text (q4); "
+    assert [one["data_changed"] for one in line["points"]] == [
+        "",
+        f"{marked}1 is new (extra); 1 is removed (q7)",
+    ]
+    old, new = (find_record(name)["fruit"]["bm25"].scores for name in ("one", "two"))
+    assert old is not None
+    assert new is not None
+    both = [query for query in old.queries if query not in {"q4", "q7"}]
+    change = new.select(both).mean["nDCG@10"] - old.select(both).mean["nDCG@10"]
+    assert line["change"] == pytest.approx(change)
+    assert (line["change_since"], line["change_over"]) == ("one", COUNT - 2)
+    assert berryeval("runs", "trend", "nDCG@10", *store) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "against the run before, over the 18 queries that are the same" in shown
+    assert "~ two: the data changed: 18 of 20 queries are the same" in shown
+    assert evaluate(tmp_path, "three", ALL_CHANGED, *store) == 0
+    capsys.readouterr()
+    assert berryeval("runs", "trend", "nDCG@10", "--json", *store) == 0
+    (line,) = json.loads(capsys.readouterr().out)["data"]["lines"]
+    assert [bool(one["not_comparable"]) for one in line["points"]] == [True, True, False]
+    assert line["change"] is None

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 BLOCKS: Final = "▁▂▃▄▅▆▇█"
 ASCII: Final = "_.-=+*#@"
 APART: Final = ":"  # marks a value that is not comparable
+CHANGED: Final = "~"  # marks a run on other data than the one before
 _MAX_POINTS: Final = 60  # of a line
 _NAMED: Final = 3  # runs in a note
 
@@ -46,8 +47,9 @@ def trend(
 ) -> None:
     """Show a metric over time, with a line per benchmark and provider.
 
-    The line joins the runs that are comparable with the newest one. Runs with another version of
-    the benchmark, other queries or another number of hits appear as separate points.
+    The line joins the runs that are comparable with the newest one, and marks where the data
+    changed. Runs with no query in common, other queries or another number of hits appear as
+    separate points.
 
     Example: berryeval runs trend nDCG@10 --benchmark technical-docs -o trend.svg
 
@@ -139,16 +141,25 @@ def _format_change(line: TrendLine) -> str:
         return ""
     neighbour = line.before is line.points[-2]
     against = "the run before" if neighbour else f"{line.before.run}, the last comparable run"
-    return f", {numbers.format_delta(line.change)} against {against}"
+    over = f", over the {line.change_over:,} queries that are the same" if line.change_over else ""
+    return f", {numbers.format_delta(line.change)} against {against}{over}"
 
 
 def _list_notes(line: TrendLine) -> Iterator[str]:
-    """List runs that are not comparable, by reason, and comparable runs with failures."""
+    """List runs that are not comparable, by reason, then changed data, then failures."""
+    from berryeval._internal.text import pluralize
+
     reasons: dict[str, list[str]] = {}
     for place, why in line.apart.items():
         reasons.setdefault(why, []).append(line.points[place].run)
     for why, runs in reasons.items():
         yield f"{APART} {_format_last(runs)}: {why}; not compared"
+    for place, why in line.data_changes.items():
+        if place not in line.apart and place >= len(line.points) - _NAMED:
+            yield f"{CHANGED} {line.points[place].run}: {why}"
+    earlier = sum(place < len(line.points) - _NAMED for place in line.data_changes)
+    if earlier:
+        yield f"{CHANGED} the data changed in {pluralize(earlier, 'earlier run')}, too"
     failing = [one for one in line.followed[:-1] if one.failed]
     if failing:
         named = [f"{one.run} ({one.failed} of {one.value.n})" for one in failing]

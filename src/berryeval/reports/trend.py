@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 class TrendLine:
     """Values of a provider on a benchmark, run by run, oldest first.
 
-    Values are comparable only if the data, queries and number of hits are the same. The line
-    follows the runs that are comparable with the newest; all others are `apart`.
+    Values are comparable if the same queries were asked for the same number of hits; where data
+    changed, some queries must be the same. The line follows the runs that are comparable with the
+    newest; all others are `apart`.
     """
 
     benchmark: str
@@ -51,7 +52,7 @@ class TrendLine:
         """Points grouped so that those of one part are comparable."""
         parts: list[list[TrendPoint]] = []
         for point in self.points:
-            same = (part for part in parts if not point.differs_from(part[0]))
+            same = (part for part in parts if not point.differs_from(part[-1]))
             part = next(same, None)
             if part is None:
                 parts.append([point])
@@ -60,13 +61,27 @@ class TrendLine:
         return parts
 
     @cached_property
+    def data_changes(self) -> dict[int, str]:
+        """Positions of points on other data than the comparable point before, and what changed."""
+        found = {}
+        for part in self.parts:
+            for before, after in pairwise(part):
+                change = after.change_since(before)
+                if change is not None:
+                    place = next(n for n, one in enumerate(self.points) if one is after)
+                    what = "data" if change.changed or change.new or change.removed else "documents"
+                    found[place] = f"the {what} changed: {change.describe(word='the same')}"
+        return dict(sorted(found.items()))
+
+    @cached_property
     def breaks(self) -> dict[int, str]:
-        """Positions of points that begin a new part, and what changed there."""
-        return {
+        """Positions of points that begin a new part, or that have other data, and what changed."""
+        apart = {
             place: after.differs_from(before)
             for place, (before, after) in enumerate(pairwise(self.points), start=1)
             if any(part[0] is after for part in self.parts)
         }
+        return {**self.data_changes, **apart}
 
     @property
     def values(self) -> list[float]:
@@ -80,8 +95,19 @@ class TrendLine:
 
     @property
     def change(self) -> float | None:
-        """Newest value minus the one before, if any."""
-        return None if self.before is None else self.values[-1] - self.before.value.value
+        """Newest value minus the one before, if any; over the queries that are the same in both."""
+        if self.before is None:
+            return None
+        shared = self.points[-1].since
+        if shared is not None and shared.run == self.before.run:
+            return shared.after - shared.before
+        return self.values[-1] - self.before.value.value
+
+    @property
+    def change_over(self) -> int | None:
+        """Number of queries that the change is over, if the data changed."""
+        shared = self.points[-1].since
+        return None if shared is None or self.change is None else shared.n
 
     def to_dict(self) -> dict[str, Any]:
         """Return a JSON object, in full precision."""
@@ -91,8 +117,13 @@ class TrendLine:
             "metric": self.metric,
             "change": self.change,
             "change_since": None if self.before is None else self.before.run,
+            "change_over": self.change_over,
             "points": [
-                {**_point_data(point), "not_comparable": self.apart.get(place, "")}
+                {
+                    **_point_data(point),
+                    "not_comparable": self.apart.get(place, ""),
+                    "data_changed": self.data_changes.get(place, ""),
+                }
                 for place, point in enumerate(self.points)
             ],
         }
@@ -287,7 +318,7 @@ def _render_page(lines: Sequence[TrendLine]) -> str:
 
 def _render_csv(lines: Sequence[TrendLine]) -> str:
     names = ["run", "created", "value", "low", "high", "n", "failed", "content_hash"]
-    names += ["not_comparable"]
+    names += ["not_comparable", "data_changed"]
     rows: list[list[str]] = [["benchmark", "provider", "metric", *names]]
     for line in lines:
         own = [line.benchmark, line.provider, line.metric]

@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import ColumnElement, select
 
+from berryeval.errors import DataError
 from berryeval.runner import count_failed
-from berryeval.runs.record import Asked, Latency, RunRecord
+from berryeval.runs.data_changes import DataChange, DataVersion
+from berryeval.runs.record import Asked, Latency, ProviderRecord, RunRecord
 from berryeval.runs.store.schema import measured, parts, results, runs, to_column_text, unpack
 
 if TYPE_CHECKING:
@@ -76,11 +79,22 @@ class FailedResult:
 
 
 @dataclass(frozen=True)
+class SharedValues:
+    """Values of two runs over the `n` queries that are the same in both; `run` is the earlier."""
+
+    run: str
+    before: float
+    after: float
+    n: int
+
+
+@dataclass(frozen=True)
 class TrendPoint:
     """The value of a metric in one run, with its conditions.
 
-    `moment` is the start time in seconds since 1970, `sample` the hash of the query ids, and
-    `failed` the number of queries without an answer, which count as 0.
+    `moment` is the start time in seconds since 1970, `sample` the hash of the query ids, `failed`
+    the number of queries without an answer, which count as 0, and `packed` the fingerprints of the
+    queries. If the run before has other data, `since` compares the two.
     """
 
     run: str
@@ -93,10 +107,34 @@ class TrendPoint:
     sample: str
     k: int
     failed: int = 0
+    packed: bytes | None = field(default=None, repr=False)
+    since: SharedValues | None = None
 
     def differs_from(self, before: TrendPoint) -> str:
-        """Explain why two values cannot be compared; empty if they can."""
+        """Explain why two values cannot be compared; empty if they can.
+
+        Values on changed data can, if some queries are the same and every query was asked.
+        """
+        change = self.change_since(before)
+        if change is not None and change.compared:
+            asked = change.missing or not set(change.new).isdisjoint(before.data.unasked)
+            return "other queries were asked" if asked else ""
         return self.asked.differs_from(before.asked)
+
+    def change_since(self, before: TrendPoint) -> DataChange | None:
+        """Return what changed in the data; None if nothing did, or if it is not known."""
+        if self.content_hash == before.content_hash or self.k != before.k:
+            return None
+        if not (self.packed and before.packed):
+            return None
+        return DataChange.between(before.data, self.data)
+
+    @cached_property
+    def data(self) -> DataVersion:
+        """The data of the value, without the corpus."""
+        found = unpack(self.packed, self.run) if self.packed else {}
+        known, unasked = found.get("fingerprints", {}), found.get("unasked", ())
+        return DataVersion(self.content_hash, known, unasked=frozenset(unasked))
 
     @property
     def asked(self) -> Asked:
@@ -238,7 +276,7 @@ def load_trend(connection: Connection, metric: str, filters: Filters) -> list[Tr
     found = (
         select(runs.c.id, runs.c.created, runs.c.moment, parts.c.benchmark, results.c.provider)
         .add_columns(*_VALUE[1:], parts.c.content_hash, parts.c.sample, parts.c.k)
-        .add_columns(results.c.outcomes)
+        .add_columns(results.c.outcomes, results.c.data)
         .select_from(measured)
         .join(results, results.c.key == measured.c.result)
         .join(parts, parts.c.key == results.c.part)
@@ -248,13 +286,49 @@ def load_trend(connection: Connection, metric: str, filters: Filters) -> list[Tr
         .order_by(runs.c.moment, runs.c.id, parts.c.place, results.c.place)
     )
     rows: list[Any] = list(connection.execute(found))
-    return [
+    points = [
         TrendPoint(
             row.id, row.created, row.moment, row.benchmark, row.provider, StoredValue(*row[5:10]),
-            row.content_hash, row.sample, row.k, count_failed(json.loads(row.outcomes)),
+            row.content_hash, row.sample, row.k, count_failed(json.loads(row.outcomes)), row.data,
         )
         for row in rows
     ]  # fmt: skip
+    return _compare_newest(connection, points)
+
+
+def _compare_newest(connection: Connection, points: list[TrendPoint]) -> list[TrendPoint]:
+    """Compare the newest value of each line with the one before, if their data differ."""
+    lines: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for place, point in enumerate(points):
+        lines[point.benchmark, point.provider].append(place)
+    found = list(points)
+    for places in lines.values():
+        newest = points[places[-1]]
+        same = (points[place] for place in reversed(places[:-1]))
+        before = next((one for one in same if not newest.differs_from(one)), None)
+        change = None if before is None else newest.change_since(before)
+        if before is not None and change is not None:
+            old, new = (_load_shared(connection, one, change.compared) for one in (before, newest))
+            shared = SharedValues(before.run, old, new, len(change.compared))
+            found[places[-1]] = replace(newest, since=shared)
+    return found
+
+
+def _load_shared(connection: Connection, point: TrendPoint, queries: Sequence[str]) -> float:
+    """Return the value of a point over these of its queries."""
+    body: Any = connection.scalar(
+        select(results.c.body)
+        .join(parts, parts.c.key == results.c.part)
+        .join(runs, runs.c.key == parts.c.run)
+        .where(runs.c.id == to_column_text(point.run))
+        .where(parts.c.benchmark == to_column_text(point.benchmark))
+        .where(results.c.provider == to_column_text(point.provider))
+    )
+    record = ProviderRecord.from_json(unpack(body, point.run), point.run)
+    scores = record.scores_with(point.value.metric)
+    if scores is None:
+        raise DataError(f"{point.run}: the store has no {point.value.metric} by query")
+    return scores.select(queries).mean[point.value.metric]
 
 
 def find_failures(connection: Connection, filters: Filters) -> list[FailedResult]:

@@ -34,11 +34,13 @@ from sqlalchemy import (
     insert,
     inspect,
     select,
+    text,
 )
 
 from berryeval._internal.serial import iter_json
 from berryeval._internal.text import parse_timestamp
 from berryeval.errors import DataError
+from berryeval.runs.data_changes import DataVersion
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -47,7 +49,7 @@ if TYPE_CHECKING:
     from berryeval.runs.record import BenchmarkRecord, ProviderRecord, RunRecord
 
 
-SCHEMA_VERSION: Final = 1
+SCHEMA_VERSION: Final = 2
 _TIMES: Final = ("p50", "p95", "p99", "max")  # seconds
 
 metadata: Final = MetaData()
@@ -104,6 +106,7 @@ results: Final = Table(
     _text_column("outcomes"),  # JSON
     *(Column(name, Double) for name in _TIMES),
     Column("body", LargeBinary, nullable=False),
+    Column("data", LargeBinary),  # fingerprints of the queries, packed
     UniqueConstraint("part", "place"),
 )
 measured: Final = Table(
@@ -122,8 +125,13 @@ measured: Final = Table(
 Index("berryeval_measured_by_name", measured.c.metric, measured.c.result)
 
 
+def _add_fingerprints(connection: Connection) -> None:
+    kind = results.c.data.type.compile(connection.dialect)
+    connection.execute(text(f"ALTER TABLE {results.name} ADD COLUMN data {kind}"))
+
+
 # Migrations from version n to n + 1, by n.
-STEPS: Final[Mapping[int, Callable[[Connection], None]]] = {}
+STEPS: Final[Mapping[int, Callable[[Connection], None]]] = {1: _add_fingerprints}
 
 
 def read_version(connection: Connection) -> int | None:
@@ -226,7 +234,7 @@ def pack_run(record: RunRecord) -> dict[str, Any]:
 def pack_parts(record: RunRecord) -> list[PackedPart]:
     """Return the rows of the benchmarks, providers and values of a run."""
     return [
-        (_pack_part(part), [(_pack_result(one), _pack_values(one)) for one in part.providers])
+        (_pack_part(part), [(_pack_result(part, one), _pack_values(one)) for one in part.providers])
         for part in record.benchmarks
     ]
 
@@ -242,7 +250,9 @@ def _pack_part(part: BenchmarkRecord) -> dict[str, Any]:
     }
 
 
-def _pack_result(provider: ProviderRecord) -> dict[str, Any]:
+def _pack_result(part: BenchmarkRecord, provider: ProviderRecord) -> dict[str, Any]:
+    data = DataVersion.of(part, provider)
+    known = {"fingerprints": dict(data.fingerprints), "unasked": sorted(data.unasked)}
     return {
         "provider": to_column_text(provider.name),
         "type": to_column_text(provider.type),
@@ -251,6 +261,9 @@ def _pack_result(provider: ProviderRecord) -> dict[str, Any]:
         "outcomes": json.dumps(dict(provider.outcomes)),
         **{name: getattr(provider.latency, name, None) for name in _TIMES},
         "body": _pack(provider),
+        "data": zlib.compress(json.dumps(known).encode("ascii"), _LEVEL)
+        if provider.fingerprints
+        else None,
     }
 
 
