@@ -23,6 +23,9 @@ from document import markdown_table, put_between_marks
 
 import berryeval as be
 from berryeval.gates import Rule, Sample, self_check
+from berryeval.gates.regression import measure_drop
+from berryeval.gates.verdict import judge_drop
+from berryeval.stats import bounded_interval
 from berryeval.stats.effects import minimum_detectable_difference, power_of
 from berryeval.stats.intervals import METHODS, mean_interval
 from berryeval.stats.tests import TESTS, paired_test
@@ -38,12 +41,16 @@ DOCUMENT = Path(__file__).parents[1] / "docs" / "statistics.md"
 BENCHMARKS: Final = ("technical-docs", "spring-boot")
 SYSTEMS: Final = ("bm25", "dense")
 METRICS: Final = ("nDCG@10", "RR", "R@10")
+OF_LIMITS: Final = ("nDCG@10", "RR", "AP", "Success@1", "Success@5")
 SAMPLES: Final = 2_000  # random samples per test
 LEVEL: Final = 0.95
 SIZES: Final = (20, 50, 100)
 OF_MEANS: Final = ("randomization", "t", "bootstrap")  # the others do not test the mean
 _BOLD: Final = "Bold: more than 1 % from the nominal value."
 ALLOWED: Final = 0.01  # largest deviation from the nominal rate that is not bold
+_OF_LIMIT: Final = ("covered", "wrong passes")
+_OF_DROP: Final = ("wrong passes", "unchanged")
+_BEYOND: Final = 0.0301  # a drop just beyond the allowed 0.03
 SHIFTS: Final = (0.25, 0.5, 0.75, 1.0, 1.25, 1.5)
 
 
@@ -153,6 +160,75 @@ def coverage_of_means(found: list[Population], trials: int) -> str:
     return _coverage([(one, 5, one.a) for one in found], trials, ("t", "percentile"))
 
 
+def skewed_populations() -> list[tuple[str, npt.NDArray[np.float64]]]:
+    """Return values of bm25 by more metrics, and two sets that are skewed on purpose.
+
+    The last two are shares of hits just below 0.95, and average precision as in collections with
+    many relevant documents: near 0 for most queries and near 1 for few.
+    """
+    found = []
+    for benchmark in BENCHMARKS:
+        table = be.run_benchmark(benchmark, SYSTEMS[:1], OF_LIMITS)[SYSTEMS[0]].scores
+        for metric in OF_LIMITS if table else ():
+            values = np.array(list(table.per_query(metric).values()))
+            found.append((f"{benchmark}, {metric}", values))
+    low = np.random.default_rng(5).beta(0.42, 1.6, 1_000) ** 1.3
+    hits = np.arange(1_000) < 949
+    return [*found, ("94.9 % hits", hits.astype(np.float64)), ("low AP", low), ("high", 1 - low)]
+
+
+def limits(_: list[Population], trials: int) -> str:
+    """Tabulate the coverage of the interval by which limits are judged, and wrong passes.
+
+    A limit that is just above the true mean, or just below it for `at_most`, should not pass.
+    """
+    sizes = (10, *SIZES)
+    header = ["values", "mean", *(f"{what}, n = {n}" for n in sizes for what in _OF_LIMIT)]
+    rows = []
+    for name, values in skewed_populations():
+        chance = np.random.default_rng([6, *map(ord, name)])
+        true = float(values.mean())
+        cells = []
+        for size in sizes:
+            low, high = np.transpose(
+                [bounded_interval(chance.choice(values, size), (0, 1)) for _ in range(trials)]
+            )
+            above, below = float((low > true).mean()), float((high < true).mean())
+            cells += [percent(1 - above - below), percent(max(above, below))]
+        rows.append([name, f"{true:.3f}", *cells])
+    return f"{markdown_table(header, rows)}\n\n{trials:,} trials per cell."
+
+
+def drops(found: list[Population], trials: int) -> str:
+    """Tabulate how often a drop just beyond `max_drop: 0.03` passes.
+
+    In "shifted" the differences of the two systems are moved to a mean of -0.0301. In "lost" some
+    queries of the first system lose everything. Runs without any changed query are counted apart:
+    they pass.
+    """
+    header = ["queries from", "change", *(f"{what}, n = {n}" for n in SIZES for what in _OF_DROP)]
+    rule, rows = Rule(metric="nDCG@10", max_drop=0.03), []
+    for population in found:
+        moved = population.differences - population.differences.mean() - _BEYOND
+        for change in ("shifted", "lost"):
+            chance = population.generator(7 + (change == "lost"))
+            cells = []
+            for size in SIZES:
+                statuses = [0, 0]  # wrong passes, unchanged
+                for _ in range(trials):
+                    drawn = chance.integers(len(moved), size=size)
+                    before, after = population.a[drawn], population.a[drawn] + moved[drawn]
+                    if change == "lost":
+                        hit = chance.random(size) < _BEYOND / population.a.mean()
+                        after = np.where(hit, 0.0, before)
+                    sample = Sample(rule, before, after)
+                    drop = measure_drop(sample, samples=SAMPLES)
+                    statuses[drop.same] += judge_drop(drop, rule).status == "pass"
+                cells += [percent(count / trials) for count in statuses]
+            rows.append([f"{population.benchmark}, {population.metric}", change, *cells])
+    return f"{markdown_table(header, rows)}\n\n{trials:,} trials per cell."
+
+
 def _coverage(
     found: list[tuple[Population, int, npt.NDArray[np.float64]]],
     trials: int,
@@ -237,6 +313,8 @@ SECTIONS: Final[dict[str, Callable[[list[Population], int], str]]] = {
     "false positives by resampling": centred,
     "coverage": coverage,
     "coverage of means": coverage_of_means,
+    "limits": limits,
+    "drops": drops,
     "power": power,
     "false alarms of gates": gate,
 }

@@ -209,7 +209,7 @@ def test_diff_prints_json(capsys: pytest.CaptureFixture[str]) -> None:
     data = json.loads(capsys.readouterr().out)["data"]
     assert (data["passed"], data["strict"]) == (False, False)
     assert [one["status"] for one in data["verdicts"]] == ["fail", "pass"]
-    sentence = "nDCG@10 dropped by 0.150, identical in all 40 queries (p < 0.001)"
+    sentence = "nDCG@10 dropped by 0.150, 95 % CI [-0.188, -0.150] (p < 0.001)"
     assert data["verdicts"][0]["sentence"] == sentence
 
 

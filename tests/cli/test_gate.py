@@ -176,7 +176,7 @@ def test_verdicts_beside_a_file_on_stdout_are_whole_lines(
     asked = ["gate", "worse.json", "--baseline", "before.json", "--export", "junit", "-o", "-"]
     assert run(build_app(), asked) == 1
     shown = capsys.readouterr().err
-    assert "identical in all 40 queries; the gate allows no drop (p < 0.001)\n" in shown
+    assert "95 % CI [-0.188, -0.150]; the gate allows no drop (p < 0.001)\n" in shown
     assert shown.count("::error title=") == 1
 
 

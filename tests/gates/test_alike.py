@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,6 +10,8 @@ import pytest
 
 from berryeval._internal.aggregates import FEWEST_ALIKE
 from berryeval.gates import Baseline, Gate, Rule, Sample, judge, self_check
+from berryeval.gates.regression import measure_drop
+from berryeval.gates.verdict import judge_drop
 from tests.gates.worlds import run_of
 
 if TYPE_CHECKING:
@@ -38,18 +41,30 @@ def test_a_total_collapse_fails_a_rule_with_confidence() -> None:
     found = limit([0.0] * 100, at_least=0.75)
     assert found.status == "fail"
     assert found.sentence == (
-        "nDCG@10 is 0.000, identical in all 100 queries; the gate requires at least 0.75"
+        "nDCG@10 is 0.000, 95 % CI [0.000, 0.036]; the gate requires at least 0.75"
     )
-    assert found.interval == (0.0, 0.0)
 
 
 @pytest.mark.parametrize(
-    ("count", "status"), [(1, "inconclusive"), (TOO_FEW, "inconclusive"), (ENOUGH, "pass")]
+    ("count", "status"), [(1, "inconclusive"), (10, "inconclusive"), (40, "pass")]
 )
-def test_the_statistics_decide_how_many_identical_values_suffice(count: int, status: str) -> None:
-    assert limit([0.8] * count, at_least=0.75).status == status
+def test_identical_values_have_an_interval_with_a_width(count: int, status: str) -> None:
+    found = limit([0.8] * count, at_least=0.75)
+    assert found.status == status
+    assert found.interval is not None
+    assert found.interval.low < 0.8 < found.interval.high
     noisy = [0.8 + 1.1e-16 * (place % 2) for place in range(count)]
-    assert limit(noisy, at_least=0.75).status == status
+    assert limit(noisy, at_least=0.75).interval == pytest.approx(found.interval)
+
+
+def test_identical_values_of_a_metric_without_a_range_can_only_fail() -> None:
+    gate = Gate(rules=[Rule(metric="NumRelRet", at_least=9.0, confidence=0.95)])
+    (few,) = judge(gate, run_of({"NumRelRet": [1.0] * TOO_FEW}))
+    (many,) = judge(gate, run_of({"NumRelRet": [0.5] * ENOUGH}))
+    (high,) = judge(gate, run_of({"NumRelRet": [20.0] * ENOUGH}))
+    found = [(one.status, one.interval) for one in (few, many, high)]
+    assert found == [("inconclusive", None), ("fail", None), ("inconclusive", None)]
+    assert "identical in all 10 queries" in many.sentence
 
 
 def test_float_noise_does_not_count_as_a_change() -> None:
@@ -65,11 +80,10 @@ def test_the_same_small_change_in_every_query_passes() -> None:
     found = drop(drawn(), drawn() - 0.0005, max_drop=0.02)
     assert found.status == "pass"
     assert found.sentence == (
-        "nDCG@10 dropped by 0.0005, identical in all 100 queries, within the allowed 0.020 "
-        "(p < 0.001)"
+        "nDCG@10 dropped by 0.0005, 95 % CI [-0.019, -0.0005], within the allowed 0.020 (p < 0.001)"
     )
-    assert found.interval is not None
-    assert found.interval.low == found.interval.high == pytest.approx(-0.0005)
+    closer = drop(drawn(), drawn() - 0.0005, max_drop=0.015)
+    assert closer.status == "inconclusive"
 
 
 def test_a_self_check_ignores_float_noise() -> None:
@@ -78,3 +92,35 @@ def test_a_self_check_ignores_float_noise() -> None:
     rule = Rule(metric="nDCG@10", max_drop=0.0)
     same = self_check([Sample(rule, before, before)], trials=50)
     assert self_check([Sample(rule, before, noisy)], trials=50).undecided == same.undecided > 0
+
+
+def test_ten_hits_of_ten_do_not_show_that_nearly_all_hit() -> None:
+    """A system that finds 69 % of the targets finds ten of ten in 2.5 % of runs."""
+    found = limit([1.0] * 10, at_least=0.99)
+    assert found.status == "inconclusive"
+    assert "95 % CI [0.690, 1.000]" in found.sentence
+    assert limit([1.0] * 10, at_least=0.68).status == "pass"
+
+
+@pytest.mark.parametrize("count", [10, 20, 50])
+@pytest.mark.parametrize("true", [0.8, 0.949])
+def test_a_limit_just_above_the_true_share_of_hits_hardly_ever_passes(
+    count: int, true: float
+) -> None:
+    wrong = 0.0
+    for hits in range(count + 1):
+        if limit([1.0] * hits + [0.0] * (count - hits), at_least=true + 0.001).status == "pass":
+            wrong += math.comb(count, hits) * true**hits * (1 - true) ** (count - hits)
+    assert wrong <= 0.025
+
+
+def test_a_drop_just_beyond_the_allowed_one_hardly_ever_passes() -> None:
+    """One query in twenty loses its only hit, as a broken filter might do."""
+    chance, wrong, trials = np.random.default_rng(5), 0, 200
+    for _ in range(trials):
+        before = chance.choice([1.0, 0.5, 0.25], 100)
+        after = np.where(chance.random(100) < 0.0525, 0.0, before)
+        rule = Rule(metric="RR", max_drop=0.03)
+        drop = measure_drop(Sample(rule, before, after), samples=2000)
+        wrong += judge_drop(drop, rule).status == "pass"
+    assert wrong / trials <= 0.03

@@ -18,8 +18,10 @@ import numpy as np
 from berryeval._internal.aggregates import aggregate
 from berryeval.gates.validation import can_break
 from berryeval.gates.verdict import judge_drop
+from berryeval.metrics import range_of
 from berryeval.stats import (
     Pair,
+    bounded_interval,
     change_beyond_rounding,
     correct_p_values,
     interval_of_change,
@@ -127,8 +129,29 @@ def measure_drop(sample: Sample, *, seed: int = 0, samples: int = SAMPLES) -> Dr
         return replace(drop, cannot=cannot)
     old, new = to_test_scale(before, how), to_test_scale(after, how)
     found = paired_test("randomization", old, new, seed=seed, samples=samples)
-    interval = interval_of_change(Pair.of(old, new), how, 1 - sample.rule.significance, "t")
+    interval = _interval_of_drop(sample, Pair.of(old, new))
     return replace(drop, interval=interval, p=found.p, cannot=found.cannot)
+
+
+def _interval_of_drop(sample: Sample, pair: Pair) -> Interval | None:
+    """Return the interval of the change; None if it is not known how far changes may go.
+
+    The worse end, which decides whether the rule passes, counts on an unseen query that loses as
+    much as a query can. The better end is Student's.
+    """
+    level = 1 - sample.rule.significance
+    student = interval_of_change(pair, sample.aggregate, level, "t")
+    low, high = range_of(sample.rule.metric)
+    room = (low - float(pair.a.max()), high - float(pair.a.min()))
+    worse = room[1] if sample.rule.less_is_better else room[0]
+    if sample.aggregate != "mean" or not math.isfinite(worse):
+        return student if pair.deviation else None
+    found = bounded_interval(pair.differences, room, level)
+    if found is None or student is None:
+        return found
+    if sample.rule.less_is_better:
+        return found._replace(low=student.low)
+    return found._replace(high=student.high)
 
 
 def correct_together(drops: Sequence[Drop]) -> list[Drop]:

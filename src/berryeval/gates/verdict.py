@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeAlias, get_args
 
-from berryeval._internal.aggregates import Interval, aggregate, is_spread_known, restore_scale
+from berryeval._internal.aggregates import FEWEST_ALIKE, Interval, restore_scale
 from berryeval._internal.numbers import (
     format_allowance,
     format_change_beside,
@@ -17,9 +17,15 @@ from berryeval._internal.serial import JsonRecord, Reader, choice_reader, type_m
 from berryeval._internal.text import pluralize
 from berryeval._internal.validate import is_number
 from berryeval.gates.rules import ROUNDING
-from berryeval.metrics import cut_to_range
+from berryeval.metrics import cut_to_range, range_of
 from berryeval.runner import count_failed
-from berryeval.stats import is_testable, mean_interval, spread_of, to_test_scale
+from berryeval.stats import (
+    bounded_interval,
+    is_testable,
+    mean_interval,
+    spread_of,
+    to_test_scale,
+)
 
 if TYPE_CHECKING:
     from berryeval.gates.baseline_scores import BaselinePart
@@ -132,15 +138,16 @@ def judge_limit(scores: Scores, rule: Rule) -> Verdict:
     interval = interval_of_value(rule.metric, scores.values[row], scores.aggregates[row], level)
     status = _compare_with_limit(value, value, rule)
     if rule.confidence:
-        status = _compare_with_limit(*interval, rule) if interval else "inconclusive"
+        alike = status == "fail" and scores.count >= FEWEST_ALIKE
+        unknown: Status = "fail" if alike else "inconclusive"
+        status = _compare_with_limit(*interval, rule) if interval else unknown
     shown = format_value_beside(value, limit)
     shown += _describe_interval(interval, rule, level, scores.count)
     sentence = f"{rule.subject} is {shown}; {rule.requirement}"
     if status == "inconclusive":
-        why = f"{scores.count} queries are too few to decide"
-        if scores.count == 1:
-            why = "one query does not show how much values vary"
-        elif interval is None:
+        verb = "is" if scores.count == 1 else "are"
+        why = f"{pluralize(scores.count, 'query', 'queries')} {verb} too few to decide"
+        if interval is None and scores.count > 1:
             why = f"{scores.count} identical values do not show how much values vary"
         sentence += f", but {why}"
     return Verdict(
@@ -151,18 +158,15 @@ def judge_limit(scores: Scores, rule: Rule) -> Verdict:
 
 
 def interval_of_value(metric: str, values: Floats, how: str, level: float) -> Interval | None:
-    """Return Student's interval of an aggregate; None if the spread of the values is unknown.
+    """Return the interval of an aggregate, cut to the range of the metric; None if unknown.
 
-    The interval is cut to the range of the metric. Enough identical values have a point.
+    That of a mean allows for an unseen query at the end of the range; that of a sum or a geometric
+    mean is Student's, and identical values have none.
     """
-    if not is_testable(values, how):
+    if how == "mean":
+        return bounded_interval(values, range_of(metric), level)
+    if not is_testable(values, how) or spread_of(values) == 0:
         return None
-    spread = spread_of(values)
-    if not is_spread_known(len(values), spread):
-        return None
-    if spread == 0:
-        value = aggregate(how, values)
-        return Interval(value, value)
     of_mean = mean_interval(to_test_scale(values, how), level)
     if of_mean is None:
         return None
@@ -170,11 +174,10 @@ def interval_of_value(metric: str, values: Floats, how: str, level: float) -> In
 
 
 def _describe_interval(interval: Interval | None, rule: Rule, level: float, count: int) -> str:
-    """Describe the interval; a point is mentioned only if the rule is judged by it."""
+    """Describe the interval, or that a rule which is judged by it has none."""
     if interval is None:
-        return ""
-    if interval.low == interval.high:
-        return f", identical in all {count} queries" if rule.confidence else ""
+        alike = rule.confidence and count >= FEWEST_ALIKE
+        return f", identical in all {count} queries" if alike else ""
     low, high = (format_value_beside(end, rule.limit) for end in interval)
     return f", {level * 100:g} % CI [{low}, {high}]"
 
@@ -255,9 +258,8 @@ def _decide(drop: Drop, rule: Rule) -> tuple[Status, str]:
     if drop.gain < least:
         chance = f", but the {rule.worsening} is not significant"
         return ("fail", "") if significant else ("inconclusive", chance)
-    # Without an interval (every query changed equally) only a significant gain passes.
     gained = significant and drop.gain >= 0
-    if gained if drop.least_gain is None else drop.least_gain >= least:
+    if gained or (drop.least_gain is not None and drop.least_gain >= least):
         return "pass", ""
     if drop.no_room:
         end = "high" if drop.less_is_better else "low"
@@ -278,8 +280,6 @@ def _describe(drop: Drop, rule: Rule) -> str:
     moved = f"{rule.subject} {moved}"
     if drop.interval is None:
         return moved
-    if drop.interval.low == drop.interval.high:
-        return f"{moved}, identical in all {drop.queries} queries"
     low, high = (
         f"{'-' if end < 0 else '+'}{format_change_beside(end, rule.limit)}" for end in drop.interval
     )

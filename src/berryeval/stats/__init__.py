@@ -10,6 +10,7 @@ from berryeval._internal.door import open_door
 
 if TYPE_CHECKING:
     from berryeval.stats.alignment import describe_unanswered
+    from berryeval.stats.bounded_means import bounded_interval
     from berryeval.stats.comparison import Comparison, PairedDifference
     from berryeval.stats.corrections import CORRECTIONS, correct_p_values, tukey_hsd
     from berryeval.stats.effects import (
