@@ -375,3 +375,13 @@ def _shown(**environment: str) -> str:
     code, text = on_a_terminal(*command.split(), **ours)
     assert code == 0, text
     return text
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
+def test_indexing_shows_progress_unless_it_is_hidden() -> None:
+    command = ["eval", "--benchmarks", "drinks", "--providers", "bm25"]
+    ours = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "140"}
+    for options, expected in ([], True), (["--quiet"], False), (["--json"], False):
+        code, text = on_a_terminal(*command, *options, **ours)
+        assert code == 0, text
+        assert ("bm25 on drinks: indexing chunks" in text) is expected

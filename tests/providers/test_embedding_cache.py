@@ -66,6 +66,35 @@ def test_models_do_not_share_vectors(tmp_path: Path) -> None:
     )
 
 
+def test_many_texts_are_embedded_and_cached_in_parts(tmp_path: Path) -> None:
+    """An interrupted run keeps the parts that are done; a part of empty texts does no harm."""
+    texts = [*map(str, range(600)), *[""] * 600, "last"]
+    expected = Slow("").embed(texts)
+    expected /= np.maximum(np.linalg.norm(expected, axis=1, keepdims=True), 1e-9)
+    seen: list[int] = []
+
+    def stop(done: int, total: int) -> None:
+        assert total == len(texts)
+        seen.append(done)
+        if len(seen) == 1:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        embed_texts(Slow(str(tmp_path)), texts, stop)
+    second = Slow(str(tmp_path))
+    np.testing.assert_allclose(embed_texts(second, texts, stop), expected, atol=1e-6)
+    assert seen == [512, 512, 1024, 1201]
+    assert "511" not in second.asked
+    assert "512" in second.asked
+
+
+def test_a_model_that_changes_between_parts_embeds_all_again(tmp_path: Path) -> None:
+    texts = [str(number) for number in range(600)]
+    embed_texts(Slow(str(tmp_path)), texts[:512])
+    changed = Slow(str(tmp_path), length=6)
+    assert np.array_equal(embed_texts(changed, texts), embed_texts(Slow("", length=6), texts))
+
+
 def test_queries_are_never_cached(tmp_path: Path) -> None:
     embedder = Slow(str(tmp_path))
     for _ in range(2):

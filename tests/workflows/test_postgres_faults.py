@@ -53,6 +53,9 @@ class Outage:
     def start(self, benchmark: str, provider: str, total: int, done: int) -> None:
         """Do nothing."""
 
+    def indexing(self, done: int, total: int) -> None:
+        """Do nothing."""
+
     def answered(self, ranking: Ranking) -> None:
         """Count answers and stop the server."""
         assert ranking.query_id

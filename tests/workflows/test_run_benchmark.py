@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import berryeval as be
+from berryeval.data.records import Anchor, Document, Judgment, Query
 from berryeval.errors import ConfigurationError
+from berryeval.workflows.provider_run import SilentListener
 from tests.cli.eval_world import DRINKS
 
 if TYPE_CHECKING:
@@ -83,12 +85,37 @@ class _Counting:
         assert (benchmark, provider, total) == ("drinks", "bm25", 4)
         assert done in {0, 4}
 
+    def indexing(self, done: int, total: int) -> None:
+        assert 0 <= done <= total
+
     def answered(self, ranking: Ranking) -> None:
         assert ranking.outcome in {"ok", "empty"}
         self.answers += 1
 
     def end(self) -> None:
         pass
+
+
+class _Indexing(SilentListener):
+    def __init__(self) -> None:
+        self.seen: list[tuple[int, int]] = []
+
+    def indexing(self, done: int, total: int) -> None:
+        self.seen.append((done, total))
+
+
+def test_the_progress_of_indexing_is_reported() -> None:
+    documents = tuple(Document(f"d{n}", f"Number {n}.") for n in range(1200))
+    judged = (Judgment("q", Anchor(document="d1"), 1),)
+    made = be.Benchmark("many", documents, (Query("q", "number 1"),), judged)
+    parts = [(512, 1200), (1024, 1200), (1200, 1200)]
+    for provider, expected in [("bm25", [(1000, 1200)]), ("dense", parts)]:
+        listener = _Indexing()
+        be.run_benchmark(made, provider, ["RR"], listener=listener)
+        assert listener.seen == [(0, 1200), *expected]
+    listener = _Indexing()
+    be.run_benchmark(made, "hybrid", ["RR"], listener=listener)
+    assert listener.seen == [(0, 1200), (1000, 1200), *parts]
 
 
 @pytest.mark.parametrize(

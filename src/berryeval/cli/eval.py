@@ -116,7 +116,7 @@ def run_eval(  # noqa: PLR0913 - the options of the command
     plan, folder, place = plan_run(request)
     screen = error_screen()
     with log_lines(screen, level):
-        with progress_on(screen, hidden=quiet) as listener:
+        with progress_on(screen, hidden=quiet or json) as listener:
             done = evaluate(
                 plan, folder, listener, retry_errors=retry_errors, group_by=groups, store=place,
                 export=plan.export,

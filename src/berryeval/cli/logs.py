@@ -148,19 +148,32 @@ class _Bars:
     def __init__(self, progress: Progress) -> None:
         self._progress = progress
         self._task: TaskID | None = None
+        self._name = ""
+        self._index: TaskID | None = None
 
     def start(self, benchmark: str, provider: str, total: int, done: int) -> None:
         for task in self._progress.task_ids[: 1 - _MAX_BARS]:
             self._progress.remove_task(task)
-        self._task = self._progress.add_task(
-            f"{provider} on {benchmark}", total=total, completed=done
-        )
+        self._name = f"{provider} on {benchmark}"
+        self._task = self._progress.add_task(self._name, total=total, completed=done)
+
+    def indexing(self, done: int, total: int) -> None:
+        if self._index is None:
+            self._index = self._progress.add_task(f"{self._name}: indexing chunks", total=total)
+        self._progress.update(self._index, completed=done)
+
+    def _end_indexing(self) -> None:
+        if self._index is not None:
+            self._progress.remove_task(self._index)
+            self._index = None
 
     def answered(self, ranking: Ranking) -> None:  # noqa: ARG002 - a bar only counts
+        self._end_indexing()
         if self._task is not None:
             self._progress.advance(self._task)
 
     def end(self) -> None:
+        self._end_indexing()
         if self._task is not None:
             self._progress.stop_task(self._task)
         self._task = None

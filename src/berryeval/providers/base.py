@@ -39,11 +39,13 @@ class Provider(ABC):
         modules: Modules that the provider imports by default.
         in_process: Whether a search runs in this process, so that concurrent searches slow each
             other down.
+        on_progress: Function that is told how many chunks are indexed, and of how many.
     """
 
     extra: ClassVar[str] = ""
     modules: ClassVar[Sequence[str]] = ()
     in_process: ClassVar[bool] = False
+    on_progress: Callable[[int, int], None] | None = None
 
     def required(self) -> dict[str, str]:
         """Return the modules that these options need, each with the extra that installs it."""
@@ -54,6 +56,11 @@ class Provider(ABC):
 
     def index(self, chunks: Sequence[Chunk]) -> None:  # noqa: B027 - optional
         """Index the chunks to search."""
+
+    def report_progress(self, done: int, total: int) -> None:
+        """Tell how many chunks are indexed; may be called by `index`, from any thread."""
+        if self.on_progress is not None:
+            self.on_progress(done, total)
 
     @abstractmethod
     def search(self, query: Query, k: int) -> Sequence[Hit]:

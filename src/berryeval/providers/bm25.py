@@ -50,6 +50,7 @@ STOPWORDS: Final = frozenset(
         "why will with would you your",
     )
 )
+_REPORTED: Final = 1000  # chunks from one report of progress to the next
 _FEEDBACK_TERMS: Final = 15
 _FEEDBACK_SHARE: Final = 0.5
 
@@ -90,7 +91,11 @@ class Bm25(Provider):
         self._chunks = chunks
         self._scopes = ScopeIndex(chunks)
         self._index = None
-        texts = [self.tokenize(searchable_text(chunk)) for chunk in chunks]
+        texts = []
+        for number, chunk in enumerate(chunks, start=1):
+            texts.append(self.tokenize(searchable_text(chunk)))
+            if number % _REPORTED == 0:
+                self.report_progress(number, len(chunks))
         if self.feedback:
             self._terms_of = {chunk.id: terms for chunk, terms in zip(chunks, texts, strict=True)}
         if any(texts):

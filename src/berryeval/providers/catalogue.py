@@ -272,6 +272,9 @@ To report costs, return `Answer(hits, {"tokens": 812, "usd": 0.0004})` from `ber
 with names of your choice. The tables, `eval --json` and the record of the run then show the mean
 per answered query. A number that is not finite makes the query fail.
 
+A subclass of `Provider` whose `index` is slow may call `self.report_progress(done, total)` for the
+bar in the terminal.
+
 To give it a name, register it in Python with `PROVIDERS.register`, or, for the command line and
 configuration files, as an entry point of your package in the group `berryeval.providers`:
 

@@ -132,6 +132,7 @@ class Hybrid(Provider):
     def index(self, chunks: Sequence[Chunk]) -> None:
         """Let each provider index all chunks."""
         for child in self._children:
+            child.on_progress = self.on_progress
             self._loop.wait_for(child.index(chunks))  # type: ignore[func-returns-value]
 
     def search(self, query: Query, k: int) -> list[Hit]:

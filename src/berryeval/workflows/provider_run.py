@@ -65,6 +65,9 @@ class Listener(Protocol):
     def start(self, benchmark: str, provider: str, total: int, done: int) -> None:
         """Handle the start of a provider; `done` queries were answered before."""
 
+    def indexing(self, done: int, total: int) -> None:
+        """Handle the progress of indexing, in chunks; called from several threads."""
+
     def answered(self, ranking: Ranking) -> None:
         """Handle the outcome of a query."""
 
@@ -76,6 +79,9 @@ class SilentListener:
     """A listener that does nothing."""
 
     def start(self, benchmark: str, provider: str, total: int, done: int) -> None:
+        """Do nothing."""
+
+    def indexing(self, done: int, total: int) -> None:
         """Do nothing."""
 
     def answered(self, ranking: Ranking) -> None:
@@ -207,6 +213,9 @@ class ProviderRunner:
             _check_budget(before, len(queries), policy)
             provider = self._build_provider(spec)
             provider.expect(benchmark.queries)
+            with suppress(AttributeError):  # one of the user's may be frozen
+                provider.on_progress = self._listener.indexing
+            self._listener.indexing(0, len(task.chunks))
             self._has_asked = True
             index_and_ask(provider, task.chunks, left, self._plan.depth, record, policy, before)
 

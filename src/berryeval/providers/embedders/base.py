@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from berryeval.data import Chunk, Hit, Query
 
 
+_BATCH: Final = 64  # texts, for embedders without a batch size of their own
+_PART_BATCHES: Final = 8  # batches that are embedded, cached and reported together
 _USUAL: Final = "wordllama"  # embedder, and the module it needs
 
 
@@ -65,11 +67,27 @@ def build_embedder(name: str, options: Mapping[str, Any] | None = None) -> Embed
     return kind(**given)
 
 
-def embed_texts(embedder: Embedder, texts: Sequence[str]) -> npt.NDArray[np.float32]:
-    """Return unit vectors of texts to index, cached if possible; all zeros without content."""
-    if not texts:
-        return np.zeros((0, 1), dtype=np.float32)
-    return _normalize(embed_with_cache(embedder, texts))
+def embed_texts(
+    embedder: Embedder,
+    texts: Sequence[str],
+    report: Callable[[int, int], None] | None = None,
+) -> npt.NDArray[np.float32]:
+    """Return unit vectors of texts to index, cached if possible; all zeros without content.
+
+    Many texts are embedded in parts: each is cached when it is done, and `report` is told.
+    """
+    size = _PART_BATCHES * getattr(embedder, "batch_size", _BATCH)
+    parts = []
+    for start in range(0, len(texts), size):
+        parts.append(_normalize(embed_with_cache(embedder, texts[start : start + size])))
+        if report is not None:
+            report(min(start + size, len(texts)), len(texts))
+    widths = {part.shape[1] for part in parts if part.any()} or {1}
+    if len(widths) > 1:  # the model has changed since a part was cached
+        return _normalize(np.asarray(embedder.embed(texts)))
+    width = widths.pop()  # that of a part without any content may differ
+    whole = [part if part.any() else np.zeros((len(part), width), np.float32) for part in parts]
+    return np.concatenate([np.zeros((0, width), np.float32), *whole])
 
 
 def embed_query(embedder: Embedder, text: str) -> npt.NDArray[np.float32]:
@@ -139,7 +157,7 @@ class EmbeddingProvider(Provider):
 
     def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
         """Return unit vectors of texts to index; all zeros for a text without content."""
-        return embed_texts(self._embedder, texts)
+        return embed_texts(self._embedder, texts, self.report_progress)
 
     def embed_query(self, text: str) -> npt.NDArray[np.float32]:
         """Return the unit vector of a query; all zeros if it has no content."""
