@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
-import os
+import re
 import shutil
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -196,16 +194,40 @@ def test_an_export_folder_that_is_a_file_is_rejected(
     )
 
 
-def test_without_a_variable_the_folder_is_in_the_home(tmp_path: Path) -> None:
-    given = {name: value for name, value in os.environ.items() if name != "BERRYEVAL_EVAL_DIR"}
-    done = subprocess.run(
-        [sys.executable, "-m", "berryeval", "report", "plain", "-f", "csv"],
-        env={**given, "HOME": str(tmp_path / "home"), "USERPROFILE": str(tmp_path / "home")},
-        capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    names = [Path(line.partition(": ")[2]) for line in done.stdout.splitlines()]
-    assert {path.parent for path in names} == {tmp_path / "home" / ".berryeval" / "evals"}
-    assert all(path.exists() for path in names)
+def test_without_a_variable_the_files_are_beside_the_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("BERRYEVAL_EVAL_DIR")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    assert exported(tmp_path, "--export", "csv", "--label", "nightly") == 0
+    found = sorted(path.name for path in Path("run").glob("*.csv"))
+    assert [re.sub(r"\d{4}-\d\d-\d\dT[\d-]{8}", "TIME", name) for name in found] == [
+        "eval-aggregate-TIME-nightly.csv", "eval-detailed-TIME-nightly.csv",
+    ]  # fmt: skip
+    assert not (tmp_path / "home").exists()
+    capsys.readouterr()
+    assert berryeval("eval", "--resume", "run", "--label", "again", "--eval-dir", "all") == 0
+    assert len(list(Path("all").glob("*-again.csv"))) == 2
+    assert sorted(path.name for path in Path("run").glob("*.csv")) == found
+
+
+def test_folder_and_label_come_from_flag_variable_or_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("BERRYEVAL_EVAL_DIR")
+    write_drinks(tmp_path)
+    Path("settings").mkdir()
+    text = "benchmarks: [../drinks]\nproviders: [bm25]\neval_dir: csv\nlabel: file\n"
+    Path("settings/berryeval.yaml").write_text(text)
+    command = ("eval", "--config", "settings/berryeval.yaml", "--export", "csv")
+    assert berryeval(*command, "--output", "1") == 0
+    assert len(list(Path("settings/csv").glob("*-file.csv"))) == 2
+    monkeypatch.setenv("BERRYEVAL_EVAL_DIR", "variable")
+    monkeypatch.setenv("BERRYEVAL_LABEL", "2024")
+    assert berryeval(*command, "--output", "2") == 0
+    assert len(list(Path("variable").glob("*-2024.csv"))) == 2
+    assert berryeval(*command, "--output", "3", "--eval-dir", "flag", "--label", "flag") == 0
+    assert len(list(Path("flag").glob("*-flag.csv"))) == 2
 
 
 def exported(tmp_path: Path, *arguments: str) -> int:

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from berryeval.errors import DataError
 from berryeval.reports.exporters.csv import AGGREGATE, CSV, DETAILED, defuse
 from berryeval.reports.sections import Report
+from berryeval.runs.answers import Passage
 from berryeval.runs.record import ProviderRecord, RunRecord
 from tests.reports.world import QUERIES, RUNS, hard_report, plain_run, provider, run_of
 
@@ -29,7 +30,10 @@ AGGREGATE_HEADER = (
     "precision_at_20,mrr,ndcg_at_5,ndcg_at_10,ndcg_at_20,map,hit_rate_at_5,hit_rate_at_10,"
     "hit_rate_at_20"
 )
-DETAILED_HEADER = "query,query_type,chunk_id,score,rank,relevance_grade,recall_at_10,mrr,ndcg_at_10"
+DETAILED_HEADER = (
+    "query,query_type,chunk_id,score,rank,relevance_grade,recall_at_10,mrr,ndcg_at_10,judged,"
+    "query_id,doc_id"
+)
 SHOWN = {query.id: defuse(query.text) for query in QUERIES}
 
 
@@ -97,15 +101,46 @@ def test_the_detailed_file_has_a_row_per_query_and_chunk() -> None:
     assert [[row[0], *row[2:5]] for row in found] == expected
     first = [row for row in found if row[4] in {"1", ""}]
     assert len(first) == 4
-    assert all(all(row[6:]) for row in first)
-    assert not any(any(row[6:]) for row in found if row not in first)
+    assert all(all(row[6:9]) for row in first)
+    assert not any(any(row[6:9]) for row in found if row not in first)
+    assert [row[10] for row in found] == ["q1"] * 3 + ["q2"] * 2 + ["q3", "q4"]
 
 
-def test_an_unjudged_hit_has_no_grade() -> None:
-    grades = {
-        row[2]: row[5] for row in rows(pair(plain_run())[1])[1:4] + rows(pair(plain_run())[1])[4:5]
-    }
-    assert grades == {"tea#1": "2", "cup": "0", "tea#2": "1", "'+tea": ""}
+def test_the_documents_of_hits_are_named() -> None:
+    run = plain_run()
+    part = run.benchmarks[0]
+    (one,) = part.providers
+    hits = tuple(replace(hit, passage=0) for hit in one.answers[0].hits)
+    answers = [replace(one.answers[0], hits=hits), *one.answers[1:]]
+    part = replace(
+        part,
+        passages=(Passage("Steep.", "guide > Tea"),),
+        providers=(replace(one, answers=answers),),
+    )
+    _, *found = rows(pair(replace(run, benchmarks=(part,)))[1])
+    assert [row[-1] for row in found[:4]] == ["guide"] * 3 + [""]
+
+
+def test_golden_sets_have_all_four_types_in_their_order() -> None:
+    run = plain_run()
+    part = run.benchmarks[0]
+    types = ("TROUBLESHOOTING", "FACTUAL", "FACTUAL", "other")
+    queries = tuple(
+        replace(query, category=kind) for query, kind in zip(part.queries, types, strict=True)
+    )
+    _, *found = rows(pair(replace(run, benchmarks=(replace(part, queries=queries),)))[0])
+    assert [row[:2] for row in found] == [
+        ["FACTUAL", "2"], ["CONCEPTUAL", "0"], ["CODE_LOOKUP", "0"], ["TROUBLESHOOTING", "1"],
+        ["other", "1"], ["GLOBAL", "4"],
+    ]  # fmt: skip
+    assert set(found[1][2:]) == {"0.0000"}
+
+
+def test_an_unjudged_hit_has_grade_0_and_is_not_judged() -> None:
+    grades = {row[2]: (row[5], row[9]) for row in rows(pair(plain_run())[1])[1:5]}
+    assert grades == {
+        "tea#1": ("2", "yes"), "cup": ("0", "yes"), "tea#2": ("1", "yes"), "'+tea": ("0", "no")
+    }  # fmt: skip
 
 
 def test_file_names_have_time_benchmark_and_provider_or_the_label() -> None:

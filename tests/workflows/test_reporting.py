@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import berryeval as be
-from berryeval.errors import BerryEvalError, ConfigurationError
+from berryeval.errors import BerryEvalError, ConfigurationError, DataError
 from berryeval.reports.sections import Report
+from berryeval.runs import STANDARD
 from tests.reports.world import hard_report, hard_run, plain_run
 
 if TYPE_CHECKING:
@@ -72,3 +73,18 @@ def test_anything_but_runs_is_rejected(tmp_path: Path, source: Any) -> None:
     with pytest.raises(BerryEvalError, match=r"expected|no run"):
         be.write_report(source, tmp_path / "x.md")
     assert not list(tmp_path.iterdir())
+
+
+def test_scores_alone_are_a_report(tmp_path: Path) -> None:
+    scores = be.evaluate({"q": {"a": 1}}, {"q": {"b": 2.0, "a": 1.0}}, ["RR", "P@5"])
+    (page,) = be.write_report(scores, tmp_path / "quality.md")
+    text = page.read_text(encoding="utf-8")
+    assert "## Retrieval quality: scores" in text
+    assert "0.500" in text
+    for name in ("quality.html", "quality.json", "quality.tex"):
+        assert be.write_report(scores, tmp_path / name)[0].exists()
+    with pytest.raises(DataError, match="not the standard metrics"):
+        be.write_report(scores, tmp_path / "quality.csv")
+    standard = be.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, list(STANDARD))
+    aggregate, _ = be.write_report(standard, tmp_path / "quality.csv")
+    assert aggregate.read_text().splitlines()[-1].startswith("GLOBAL,1,1.0000")

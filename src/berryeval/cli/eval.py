@@ -54,6 +54,8 @@ def run_eval(  # noqa: PLR0913 - the options of the command
     strict: Flag = False,
     strict_data: Flag = False,
     export: Several = None,
+    label: str | None = None,
+    eval_dir: str | None = None,
     baseline_doc: str | None = None,
     json: Flag = False,
     quiet: Quiet = False,
@@ -91,6 +93,8 @@ def run_eval(  # noqa: PLR0913 - the options of the command
         strict: Exit with 1 if a rule is inconclusive.
         strict_data: Refuse a baseline that was measured on other data.
         export: Formats of reports to write (csv html): --export csv markdown junit, --export none.
+        label: Label in the names of the CSV files, for BENCHMARK-PROVIDER.
+        eval_dir: Folder that collects the CSV files of all runs; the folder of the run by default.
         baseline_doc: Markdown file for the page of measured baselines.
         json: Print JSON, in full precision.
         quiet: Print only tables and errors: no warnings, notes or progress.
@@ -102,7 +106,7 @@ def run_eval(  # noqa: PLR0913 - the options of the command
             "providers": providers, "metrics": metrics, "k": k,
             "limit": limit, "filter": filter, "seed": seed, "thresholds": fail_below,
             "concurrency": concurrency, "timeout": timeout, "batch": batch,
-            "export": export,
+            "export": export, "label": label, "eval_dir": eval_dir,
         },
         config=config, output=output, resume=resume, retry_errors=retry_errors,
         baseline=baseline, max_drop=max_drop, strict_data=strict_data, store=store,

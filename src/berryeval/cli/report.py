@@ -33,7 +33,7 @@ def report(
         runs: Runs: folders, files, names or `latest`; or reports in JSON.
         format: Names of `berryeval list exporters`; default: the ending of --output, or html.
         output: File or folder; - for stdout. Default: html goes to the run folder, csv to
-            BERRYEVAL_EVAL_DIR, other formats to stdout.
+            BERRYEVAL_EVAL_DIR or the run folder, other formats to stdout.
         title: Title of the report.
         label: Replacement for BENCHMARK-PROVIDER in file names.
         json: Paths of the files as JSON; text that would go to stdout is included.

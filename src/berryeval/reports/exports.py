@@ -118,10 +118,10 @@ def find_format(path: PathLike) -> str:
 EVAL_DIR: Final = "BERRYEVAL_EVAL_DIR"
 
 
-def eval_folder() -> Path:
-    """Return the folder that collects the CSV files of all runs."""
-    given = os.environ.get(EVAL_DIR)
-    return Path(given).expanduser() if given else Path.home() / ".berryeval" / "evals"
+def eval_folder(given: PathLike | None = None) -> Path | None:
+    """Return the folder that collects the CSV files of all runs; None if there is none."""
+    chosen = given or os.environ.get(EVAL_DIR)
+    return Path(chosen).expanduser() if chosen else None
 
 
 def is_folder(output: PathLike) -> bool:
@@ -139,10 +139,20 @@ def write_in_format(
     *,
     label: str = "",
     beside: PathLike = ".",
+    eval_dir: PathLike | None = None,
 ) -> list[Path]:
-    """Write the report in one format (to its own folder, or `beside`) and return the paths."""
+    """Write the report in one format and return the paths.
+
+    Args:
+        report: Report.
+        name: Name of the exporter.
+        output: File or folder.
+        label: Label in file names.
+        beside: Folder of the run, without an `output`.
+        eval_dir: Folder that collects the CSV files of all runs; by default that of the variable.
+    """
     files = EXPORTERS.get(name).files(report, label)
-    return write_files(files, name, output, beside=beside)
+    return write_files(files, name, output, beside=beside, eval_dir=eval_dir)
 
 
 def write_files(
@@ -151,21 +161,18 @@ def write_files(
     output: PathLike | None = None,
     *,
     beside: PathLike = ".",
+    eval_dir: PathLike | None = None,
 ) -> list[Path]:
-    """Write the files of an exporter, with `output` and `beside` as in `write_in_format`."""
+    """Write the files of an exporter, with `output` and others as in `write_in_format`."""
     exporter = EXPORTERS.get(name)
     if output is not None and not is_folder(output):
         paths = _name_after(Path(output), files)
         _write_all(paths, files)
         return paths
-    if output is None:
-        folder = eval_folder() if exporter.home == "eval folder" else Path(beside)
-    else:
-        folder = Path(output)
-    _make_folder(
-        folder, f"; set {EVAL_DIR} to another folder" if exporter.home == "eval folder" else ""
-    )
-    if exporter.home == "eval folder":
+    shared = eval_folder(eval_dir) if exporter.home == "eval folder" and output is None else None
+    folder = shared or Path(beside if output is None else output)
+    _make_folder(folder, f"; set {EVAL_DIR} to another folder" if shared else "")
+    if shared or (exporter.home == "eval folder" and output is not None):
         return _write_beside_others(folder, files)
     paths = [folder / file.name for file in files]
     _write_all(paths, files)

@@ -244,7 +244,8 @@ def _export(
     from berryeval.workflows.reporting import export_report
 
     report = Report.of([record], verdicts=verdicts, note=drop_note(plan.gate))
-    return tuple(export_report(report, formats, folder.path))
+    places = {"label": plan.label, "eval_dir": plan.eval_dir}
+    return tuple(export_report(report, formats, folder.path, **places))
 
 
 def run_benchmark(

@@ -177,6 +177,10 @@ class Plan(_Part):
     export: list[str] = Field(
         list(DEFAULT_EXPORT), description="names from `berryeval list exporters`, or none"
     )
+    label: str = Field("", description="label of the CSV files, for BENCHMARK-PROVIDER")
+    eval_dir: str = Field(
+        "", description="folder that collects the CSV files; that of the run by default"
+    )
     # Excluded from hashes and folders: the store does not change the run.
     store: str | None = Field(
         None, exclude=True, description="store of past runs: a path, postgresql://..., or none"

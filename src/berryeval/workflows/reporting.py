@@ -6,15 +6,18 @@ import logging
 import random
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from berryeval._internal import numbers
 from berryeval._internal.files import replace_file
+from berryeval.data import Query
 from berryeval.errors import BerryEvalError, ConfigurationError
 from berryeval.metrics import parse_metrics
 from berryeval.reports import EXPORTERS, Report, find_format, write_in_format
-from berryeval.runs import RunRecord
+from berryeval.runs import STANDARD, BenchmarkRecord, ProviderRecord, RunRecord
+from berryeval.scoring import Scores
 from berryeval.workflows.config import check_model
 from berryeval.workflows.run_finder import find_report
 from berryeval.workflows.run_result import BenchmarkResult
@@ -28,7 +31,7 @@ if TYPE_CHECKING:
 
 
 log = logging.getLogger("berryeval")
-Reported: TypeAlias = Report | RunRecord | BenchmarkResult | str | Path
+Reported: TypeAlias = Report | RunRecord | BenchmarkResult | Scores | str | Path
 
 
 def join_reports(reports: Sequence[Report], title: str = "") -> Report:
@@ -92,7 +95,8 @@ def write_report(
         '## Retrieval quality: rag-template'
 
     Args:
-        runs: Result of `run_benchmark`, record, report, name or folder of a run, or a list of them.
+        runs: Result of `run_benchmark`, record, report, scores of `evaluate`, name or folder of a
+            run, or a list of them.
         path: File or folder. Formats with several files (csv) append a suffix to the file name.
         format: Name from `berryeval list exporters`; by default the suffix of `path` decides.
         title: Title of the report.
@@ -114,11 +118,36 @@ def _as_report(source: Any) -> Report:
         return Report.of([source])
     if isinstance(source, BenchmarkResult):
         return Report.of([source.whole_run])
+    if isinstance(source, Scores):
+        return Report.of([_record_scores(source)])
     if isinstance(source, str | Path):
         return find_report(str(source))[0]
     raise ConfigurationError(
-        f"expected a result, a record, a report, or a name, found {type(source).__name__}"
+        f"expected a result, a record, a report, scores, or a name, found {type(source).__name__}"
     )
+
+
+def _record_scores(scores: Scores) -> RunRecord:
+    """Return the record of a run of which only the scores are known."""
+    cutoffs = [one.params.get("cutoff") or 1 for one in parse_metrics(scores.metrics)]
+    known = {str(one) for one in parse_metrics(scores.metrics)}
+    standard = {str(one) for one in parse_metrics(STANDARD)} <= known
+    provider = ProviderRecord(
+        scores.run_name,
+        "run-file",
+        scores=scores,
+        standard=scores if standard else None,
+        outcomes={name: count for name, count in scores.outcome_counts.items() if count},
+    )
+    benchmark = BenchmarkRecord(
+        "scores",
+        content_hash="",
+        k=max([*cutoffs, int(scores.counts[:, 0].max(initial=1))]),
+        queries=tuple(Query(query, query) for query in scores.queries),
+        providers=(provider,),
+    )
+    created = datetime.now().astimezone().isoformat(timespec="seconds")
+    return RunRecord(scores.run_name, created, (benchmark,))
 
 
 @dataclass(frozen=True)
@@ -137,7 +166,14 @@ class Exported:
         return [{"format": self.format, "path": str(path)} for path in self.paths]
 
 
-def export_report(report: Report, formats: Iterable[str], folder: Path) -> list[Exported]:
+def export_report(
+    report: Report,
+    formats: Iterable[str],
+    folder: Path,
+    *,
+    label: str = "",
+    eval_dir: str | None = None,
+) -> list[Exported]:
     """Write a report in several formats: into the folder, or where a format has its own place.
 
     A format that cannot be written is returned with its problem: the run itself is saved.
@@ -147,7 +183,10 @@ def export_report(report: Report, formats: Iterable[str], folder: Path) -> list[
         publish = EXPORTERS.get(name).publish
         try:
             text = publish(report) if publish is not None else None
-            paths = write_in_format(report, name, beside=folder) if text is None else ()
+            paths: Sequence[Path] = ()
+            if text is None:
+                own = label if name == "csv" else ""
+                paths = write_in_format(report, name, label=own, beside=folder, eval_dir=eval_dir)
         except BerryEvalError as error:
             done.append(Exported(name, problem=str(error)))
         else:

@@ -28,7 +28,7 @@ from berryeval._internal.text import format_resume_command, make_file_name
 from berryeval.errors import ConfigurationError, DataError, NotWrittenError
 from berryeval.runs import MASK, RunRecord, mask_secrets, matches_masked
 from berryeval.workflows.config import ConfigFile, check_model, config_path
-from berryeval.workflows.settings import move_providers, overlay
+from berryeval.workflows.settings import WRITING, move_providers, overlay
 
 if TYPE_CHECKING:
     from berryeval._internal.files import PathLike
@@ -49,7 +49,7 @@ def plan_json(plan: Plan) -> dict[str, Any]:
 
 def config_hash(plan: Plan) -> str:
     """Return the hash of the plan without secrets and exports."""
-    text = json.dumps(mask_secrets(plan.model_dump(exclude={"export"})), sort_keys=True)
+    text = json.dumps(mask_secrets(plan.model_dump(exclude={*WRITING})), sort_keys=True)
     return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -120,7 +120,7 @@ class RunFolder:
         before = self.read_manifest().get("plan")
         before = before if isinstance(before, dict) else {}
         now = plan_json(plan)
-        names = {*before, *now} - {"run", "thresholds", "gate", "export"}
+        names = {*before, *now} - {"run", "thresholds", "gate", *WRITING}
         different = sorted(
             name for name in names if not matches_masked(before.get(name), now.get(name))
         )

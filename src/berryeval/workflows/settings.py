@@ -28,11 +28,13 @@ if TYPE_CHECKING:
 PATIENCE: Final = ("concurrency", "timeout", "batch")  # the settings of `run` with flags
 _LISTS: Final = ("benchmarks", "providers", "metrics", "export")
 _PAIRS: Final = ("filter",)
+_NAMES: Final = ("label", "eval_dir")
+WRITING: Final = ("export", *_NAMES)  # settings of the files, which do not change the run
 _RUN_FILE: Final = "run-file"
 # Every setting that a variable can give; spaces or commas separate the values of a list.
 VARIABLES: Final = {
     f"BERRYEVAL_{name.upper()}": name
-    for name in (*_LISTS, "k", "limit", *_PAIRS, "seed", "store", *PATIENCE)
+    for name in (*_LISTS, "k", "limit", *_PAIRS, "seed", "store", *PATIENCE, *_NAMES)
 }
 
 
@@ -52,6 +54,8 @@ def build_plan(flags: Mapping[str, Any], config: PathLike | None = None) -> Plan
         data["benchmarks"] = _move_benchmarks(path.parent, data["benchmarks"])
     if path and data.get("providers"):
         data["providers"] = move_providers(path.parent, data["providers"])
+    if path and isinstance(data.get("eval_dir"), str) and data["eval_dir"]:
+        data["eval_dir"] = str(path.parent / Path(data["eval_dir"]).expanduser())
     if path and isinstance(data.get("gate"), dict):
         data["gate"] = move_gate(path.parent, data["gate"])
     for source in (variables, given):
@@ -105,6 +109,8 @@ def _read_environment() -> dict[str, Any]:
             found[name] = read_list(name, text.split(), variable)
         elif name in _PAIRS:
             found[name] = read_pairs(text.split(), variable)
+        elif name in _NAMES:
+            found[name] = text
         else:
             found[name] = _read_number(text)
     return found
@@ -145,7 +151,7 @@ def read_pairs(texts: list[str], owner: str) -> dict[str, str]:
 
 # The plan, folder and store of a run that starts or resumes.
 
-_CHANGEABLE: Final = ("thresholds", "export")  # settings that may change on --resume
+_CHANGEABLE: Final = ("thresholds", *WRITING)  # settings that may change on --resume
 _FLAGS: Final = {"thresholds": "fail-below"}
 
 
@@ -186,7 +192,7 @@ def plan_run(request: RunRequest) -> tuple[Plan, RunFolder, str | None]:
         if given:
             flag = _FLAGS.get(given[0], given[0])
             raise ConfigurationError(f"--resume takes the plan from its folder; leave out --{flag}")
-        changes = {name: settings[name] for name in (*PATIENCE, "export")}
+        changes = {name: settings[name] for name in (*PATIENCE, *WRITING)}
         plan, folder = resume_plan(request.resume, changes, request.config)
         plan = _replace_thresholds(plan, settings["thresholds"])
     drops = read_limits(request.max_drop, "--max-drop", "nDCG@10=0.01")

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from berryeval._internal import numbers
 from berryeval._internal.text import make_file_name
+from berryeval.data import SECTION_SEPARATOR
 from berryeval.errors import DataError
 from berryeval.reports.exports import Exporter, OutputFile, unique_name
 from berryeval.reports.tables import build_differences_table
@@ -29,10 +30,12 @@ if TYPE_CHECKING:
 
 
 GLOBAL: Final = "GLOBAL"
+TYPES: Final = ("FACTUAL", "CONCEPTUAL", "CODE_LOOKUP", "TROUBLESHOOTING")  # of golden sets
 AGGREGATE: Final = ("query_type", "count", *STANDARD)
 _QUERY_METRICS: Final = ("recall_at_10", "mrr", "ndcg_at_10")
 DETAILED: Final = (
     "query", "query_type", "chunk_id", "score", "rank", "relevance_grade", *_QUERY_METRICS,
+    "judged", "query_id", "doc_id",
 )  # fmt: skip
 COMPARISON: Final = (
     "benchmark", "group", "metric", "baseline", "system", "queries", "baseline_value",
@@ -128,8 +131,11 @@ def _aggregate_rows(section: Section, system: System) -> Iterator[Sequence[str]]
     yield [*AGGREGATE, *costs.titles]
     standard = _standard_scores(system)
     defined = standard_metrics(system.benchmark.k)
-    for name, scores in standard.by(section.groups("category")).items():
-        yield [*_mean_row(_query_type(name), scores, defined), *costs.means(scores.queries)]
+    groups = standard.by(section.groups("category"))
+    for name in _order_types(groups):
+        scores = groups.get(name)
+        means = _mean_row(_query_type(name), scores, defined)
+        yield [*means, *costs.means(scores.queries if scores else ())]
     yield [*_mean_row(GLOBAL, standard, defined), *costs.means(standard.queries)]
 
 
@@ -152,6 +158,13 @@ class _Costs:
         ]
 
 
+def _order_types(found: Iterable[str]) -> list[str]:
+    """Return all four types of golden sets in their order if there is one, then the others."""
+    names = list(found)
+    first = TYPES if set(TYPES) & set(names) else ()
+    return [*first, *(name for name in names if name not in first)]
+
+
 def _query_type(name: str) -> str:
     """Return the cell of a query type; one named GLOBAL differs from the row of all queries."""
     return f"{name} (query type)" if name == GLOBAL else defuse(name)
@@ -165,13 +178,15 @@ def _standard_scores(system: System) -> Scores:
     return system.record.standard
 
 
-def _mean_row(name: str, scores: Scores, defined: Sequence[str]) -> list[str]:
-    """Format the means; cells of metrics deeper than the hits requested stay empty."""
+def _mean_row(name: str, scores: Scores | None, defined: Sequence[str]) -> list[str]:
+    """Format the means, 0 without queries; metrics deeper than the hits requested stay empty."""
     means = (
-        numbers.format_exact_metric(scores.mean[metric]) if metric in defined else ""
+        numbers.format_exact_metric(scores.mean[metric] if scores else 0.0)
+        if metric in defined
+        else ""
         for metric in STANDARD
     )
-    return [name, str(scores.count), *means]
+    return [name, str(scores.count if scores else 0), *means]
 
 
 def _detailed_rows(section: Section, system: System) -> Iterator[Sequence[str]]:
@@ -182,22 +197,35 @@ def _detailed_rows(section: Section, system: System) -> Iterator[Sequence[str]]:
     of_query = [standard.per_query(one) if one in defined else {} for one in _QUERY_METRICS]
     texts = {query.id: query.text or query.id for query in section.queries}
     types = section.groups("category")
+    passages = system.benchmark.passages
+    documents = [one.name.partition(SECTION_SEPARATOR)[0] for one in passages]
     for answer in system.record.answers:
         query = answer.query_id
         values = [
             numbers.format_exact_metric(found[query]) if query in found else ""
             for found in of_query
         ]
-        values += costs.means([query])
+        spent = costs.means([query])
         start = [defuse(texts.get(query, query)), _query_type(types.get(query, UNSPECIFIED))]
-        for place, hit in enumerate(_hit_cells(answer)):
-            yield [*start, *hit, *(values if place == 0 else ("",) * len(values))]
+        for place, (*hit, judged, document) in enumerate(_hit_cells(answer, documents)):
+            metrics = values if place == 0 else [""] * len(values)
+            cost = spent if place == 0 else [""] * len(spent)
+            yield [*start, *hit, *metrics, judged, defuse(query), document, *cost]
 
 
-def _hit_cells(answer: AnswerRecord) -> Iterator[list[str]]:
-    """Yield the cells of each hit; a query without hits has one empty row."""
+def _hit_cells(answer: AnswerRecord, documents: Sequence[str]) -> Iterator[list[str]]:
+    """Yield the cells of each hit; a hit without a judgment has grade 0 and is not judged.
+
+    A query without hits has one empty row.
+    """
     for place, hit in enumerate(answer.hits):
-        grade = "" if hit.grade is None else numbers.format_grade(hit.grade)
-        yield [defuse(hit.id), numbers.format_score(hit.score), str(place + 1), grade]
+        yield [
+            defuse(hit.id),
+            numbers.format_score(hit.score),
+            str(place + 1),
+            numbers.format_grade(hit.grade or 0),
+            "no" if hit.grade is None else "yes",
+            defuse(documents[hit.passage] if hit.passage is not None else ""),
+        ]
     if not answer.hits:
-        yield [""] * 4
+        yield [""] * 6
