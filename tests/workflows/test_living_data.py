@@ -10,8 +10,9 @@ import pytest
 
 import berryeval as be
 from berryeval.data.records import Anchor
-from berryeval.errors import DataError
+from berryeval.errors import ConfigurationError, DataError
 from berryeval.workflows.run_finder import find_record
+from berryeval.workflows.verdicts import judge_result
 from tests.cli.eval_world import berryeval
 from tests.workflows.living_world import (
     COUNT,
@@ -306,3 +307,43 @@ def test_a_trend_goes_on_where_data_changed_and_marks_it(
     (line,) = json.loads(capsys.readouterr().out)["data"]["lines"]
     assert [bool(one["not_comparable"]) for one in line["points"]] == [True, True, False]
     assert line["change"] is None
+
+
+def test_a_group_whose_queries_all_changed_is_inconclusive(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    grouped = with_query(FRUIT, 4, category="odd one")
+    assert evaluate(folder, "grouped", grouped) == 0
+    berryeval("baseline", "set", "grouped", "--output", "base.json")
+    rules = "[{metric: RR, max_drop: 0, where: {category: odd one}}, {metric: RR, max_drop: 0}]"
+    (folder / "gate.yaml").write_text(f"gate: {{rules: {rules}}}\n", encoding="utf-8")
+    data = with_query(grouped, 4, text="number 4 or so")
+    code, found = judge(folder, capsys, data, "--config", "gate.yaml")
+    assert code == 0
+    verdicts = found["data"]["verdicts"]
+    assert [one["status"] for one in verdicts] == ["pass", "inconclusive", "pass"]
+    assert "the baseline and the run share no unchanged query" in verdicts[1]["sentence"]
+    options = ("--baseline", "base.json", "--config", "gate.yaml")
+    assert evaluate(folder, "again", data, *options) == 0
+
+
+def test_relevance_judged_by_other_rules_is_not_compared(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = json.loads((folder / "base.json").read_text(encoding="utf-8"))
+    assert data["parts"][0]["judging"] == "threshold 0.3, coverage 0.5"
+    data["parts"][0]["judging"] = "threshold 0.3, coverage 0.9"
+    (folder / "base.json").write_text(json.dumps(data), encoding="utf-8")
+    code, found = judge(folder, capsys, FRUIT)
+    assert code == 2
+    assert "judged the hits of bm25 by other rules" in found["error"]["message"]
+
+
+@pytest.mark.usefixtures("folder")
+def test_results_in_python_are_judged_alike() -> None:
+    result = be.run_benchmark(with_new_query(FRUIT), "bm25", ["nDCG@10"], k=5)
+    judged = judge_result(result, [{"metric": "nDCG@10", "max_drop": 0}], baseline="base.json")
+    assert judged.passed
+    assert judged.verdicts[0].extra["new"] == ["extra"]
+    with pytest.raises(ConfigurationError, match="measured on a different version of fruit"):
+        judge_result(result, {"RR": 0.1}, baseline="base.json", strict_data=True)

@@ -121,7 +121,7 @@ def measure_drop(sample: Sample, *, seed: int = 0, samples: int = SAMPLES) -> Dr
         no_room=not can_break(sample.rule, value),
     )
     if not len(before):
-        return replace(drop, cannot="the baseline and the run share no query")
+        return replace(drop, cannot="the baseline and the run share no unchanged query")
     if sample.unchanged:
         return replace(drop, change=0.0, same=True)
     if not (is_testable(before, how) and is_testable(after, how)):

@@ -142,7 +142,7 @@ def check_same_data(baseline: Baseline, part: BaselinePart, change: DataChange) 
         raise ConfigurationError(
             f"the baseline {baseline.run} was measured on a different version of "
             f"{part.benchmark}, which --strict-data (strict_data of the gate) does not accept: "
-            f"{change.describe()}. {_NEW_BASELINE}"
+            f"{change.describe(word='the same')}. {_NEW_BASELINE}"
         )
 
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from berryeval._internal.aggregates import aggregate
 from berryeval._internal.numbers import format_metric
 from berryeval.errors import DataError
 from berryeval.runs import DataChange, DataVersion, find_touched
@@ -29,12 +28,17 @@ class ComparedData:
 
 
 def select_comparable(
-    candidates: Sequence[Candidate], *, anyway: bool = False, strict: bool = False
+    candidates: Sequence[Candidate],
+    metric: str = "",
+    *,
+    anyway: bool = False,
+    strict: bool = False,
 ) -> ComparedData:
     """Leave out the queries that are not the same for all systems that have them.
 
     Raise a DataError if no query is left, if relevance was judged by other rules, or if `strict`
-    and anything changed; `anyway` compares changed queries too.
+    and anything changed; `anyway` compares changed queries too. Warnings give the values of the
+    metric, by default the first, over the compared queries.
     """
     whole = tuple(candidates)
     first, changed = whole[0], set[str]()
@@ -62,7 +66,7 @@ def select_comparable(
             f"{len(changed):,} changed queries are compared too: a difference may come from the "
             "data, not from the systems"
         )
-    return ComparedData(kept, (*warnings, *_describe_values(whole, kept)), data)
+    return ComparedData(kept, (*warnings, *_describe_values(whole, kept, metric)), data)
 
 
 def _compare(before: Candidate, after: Candidate) -> DataChange:
@@ -90,7 +94,7 @@ def _find_problem(
         if change is not None and strict:
             return (
                 f"{name} is not the same for {labels}, which --strict-data does not accept: "
-                f"{change.describe()}"
+                f"{change.describe(word='the same')}"
             )
         if change is not None and change.changed and not change.compared:
             return (
@@ -121,16 +125,18 @@ def _count_touched(first: Candidate, one: Candidate, change: DataChange) -> int 
     return len(before | after)
 
 
-def _describe_values(whole: Sequence[Candidate], kept: Sequence[Candidate]) -> Iterator[str]:
+def _describe_values(
+    whole: Sequence[Candidate], kept: Sequence[Candidate], metric: str
+) -> Iterator[str]:
     """Say where the value over the compared queries is not that of the whole run."""
     tables = [one.record.scores for one in kept]
     shared = set.intersection(*(set(table.queries) for table in tables if table is not None))
     for one in whole:
-        scores = one.record.scores
+        scores = one.record.scores_with(metric) if metric else one.record.scores
         if scores is None or not shared:
             continue
-        name, values = scores.metrics[0], scores.select(shared).values[0]
-        shown = format_metric(aggregate(scores.aggregates[0], values))
+        name = metric or scores.metrics[0]
+        shown = format_metric(scores.select(shared).mean[name])
         all_of_them = format_metric(scores.mean[name])
         if shown != all_of_them:
             yield (

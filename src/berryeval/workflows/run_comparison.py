@@ -127,7 +127,12 @@ def _compare_sources(sources: Sequence[Source], options: Options, title: str) ->
 
 
 def _compare_table(table: Table, options: Options) -> ComparedBenchmark:
-    data = select_comparable(table.candidates, anyway=options.anyway, strict=options.strict_data)
+    data = select_comparable(
+        table.candidates,
+        options.metrics[0] if options.metrics else "",
+        anyway=options.anyway,
+        strict=options.strict_data,
+    )
     table = replace(table, candidates=data.candidates)
     warnings = [*data.warnings, *check_comparable(table.candidates)]
     sides = {one.label: Side.of(one, all_scores(one.record)) for one in table.candidates}
