@@ -69,8 +69,8 @@ def test_questions_and_documents_are_enough(separator: str, name: str, tmp_path:
         "How hot is green tea?", "What is coffee?"
     ]  # fmt: skip
     assert [(one.query_id, one.target.document, one.grade) for one in benchmark.judgments] == [
-        ("How hot is green tea?", "tea", 1), ("How hot is green tea?", "water", 1),
-        ("What is coffee?", "beans", 1),
+        ("how-hot-is-green-tea", "tea", 1), ("how-hot-is-green-tea", "water", 1),
+        ("what-is-coffee", "beans", 1),
     ]  # fmt: skip
 
 
@@ -124,3 +124,13 @@ def test_other_encodings_are_named_with_the_remedy(
     assert load_benchmark(path, encoding=encoding).queries[0].text == "Caf\u00e9?"
     with pytest.raises(ConfigurationError, match="encoding must be a Python encoding"):
         load_benchmark(path, format="csv", encoding="klingon")
+
+
+def test_ids_are_made_of_the_words_of_questions(tmp_path: Path) -> None:
+    long = "x" * 90
+    content = f"question,doc_id\nTea?,a\nTea!,b\n???,c\nTea?,d\n{long},e\n茶 は?,f\n"
+    benchmark = load_benchmark(save(tmp_path, content))
+    assert [query.id for query in benchmark.queries] == [
+        "tea", "tea-2", "question", "x" * 60, "茶-は"
+    ]  # fmt: skip
+    assert [one.query_id for one in benchmark.judgments][3] == "tea"

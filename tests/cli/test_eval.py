@@ -597,3 +597,14 @@ def test_warnings_about_queries_are_one_line_for_each_provider(
     assert berryeval(*command, "--verbose") == 0
     lines = capsys.readouterr().err.splitlines()
     assert "warning: bm25:fixed-5: Query q4 returned no relevant results" in lines
+
+
+def test_our_warnings_have_no_source_path() -> None:
+    command = [sys.executable, "-m", "berryeval", "eval", "drinks", "--providers", "bm25:code"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    warned = [line for line in done.stderr.splitlines() if "supported language" in line]
+    assert len(warned) == 1
+    assert warned[0].startswith("warning: ")
+    assert ".py" not in done.stderr
+    quiet = subprocess.run([*command, "--quiet"], capture_output=True, text=True, check=True)
+    assert quiet.stderr == ""

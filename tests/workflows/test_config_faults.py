@@ -263,3 +263,26 @@ def test_only_an_empty_file_is_an_empty_configuration(
         ConfigFile(path)
     path.write_text("# nothing yet\n", encoding="utf-8")
     assert ConfigFile(path).data == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("benchmarks: [x]\nprovider: [bm25]\n", ":2: unknown key 'provider'; did you mean"),
+        ("benchmark: x\n", ":1: unknown key 'benchmark'; did you mean 'benchmarks'"),
+        ("seed: 1\n", "no benchmarks; give them with --benchmarks"),
+    ],
+)
+def test_an_unknown_key_is_named_before_a_missing_one(
+    tmp_path: Path, text: str, message: str
+) -> None:
+    path = tmp_path / "berryeval.yaml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(ConfigurationError) as caught:
+        build_plan({}, path)
+    assert message in str(caught.value)
+
+
+def test_thresholds_may_be_written_with_hyphens(tmp_path: Path) -> None:
+    plan = plan_in(tmp_path, GOOD + "thresholds: {recall-at-10: 0.7, mrr: 0.6}\n")
+    assert [str(one.metric) for one in plan.whole_gate.rules] == ["R@10", "RR"]

@@ -5,9 +5,11 @@ from __future__ import annotations
 import logging
 import os
 import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, TextIO
 
 from berryeval._internal.text import NOTE
 from berryeval.cli.app import QUIET, VERBOSE, is_quiet, is_verbose
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
 LOG_VARIABLE: Final = "BERRYEVAL_LOG"
 _LEVELS: Final = ("debug", "info", "warning", "error")
+_PACKAGE: Final = Path(__file__).parents[1]
 _MAX_BARS: Final = 8
 _EXAMPLES: Final = 2  # after the first of warnings that are alike
 
@@ -106,12 +109,38 @@ def log_lines(screen: Console, level: int) -> Iterator[None]:
     # then shows the lines of all packages.
     root.addHandler(nothing)
     try:
-        yield
+        with _warnings_as_lines(ours):
+            yield
     finally:
         lines.flush()
         root.removeHandler(nothing)
         ours.removeHandler(lines)
         ours.setLevel(before)
+
+
+@contextmanager
+def _warnings_as_lines(log: logging.Logger) -> Iterator[None]:
+    """Show warnings that our own code raises as log lines, without their place in the code."""
+    before = warnings.showwarning
+
+    def show(
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: TextIO | None = None,
+        line: str | None = None,
+    ) -> None:
+        if Path(filename).is_relative_to(_PACKAGE) and file is None:
+            log.warning("%s", message)
+        else:
+            before(message, category, filename, lineno, file, line)
+
+    warnings.showwarning = show
+    try:
+        yield
+    finally:
+        warnings.showwarning = before
 
 
 @contextmanager

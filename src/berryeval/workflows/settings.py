@@ -60,12 +60,14 @@ def build_plan(flags: Mapping[str, Any], config: PathLike | None = None) -> Plan
         data["gate"] = move_gate(path.parent, data["gate"])
     for source in (variables, given):
         overlay(data, source)
+    origins = _Origins(file, set(variables), set(given))
     for name in ("benchmarks", "providers"):
         if not data.get(name):
+            if data.keys() - Plan.model_fields.keys():
+                check_model(Plan, data, origins)  # an unknown key explains what is missing
             raise ConfigurationError(
                 f"no {name}; give them with --{name}, or in {CONFIG_NAME} (berryeval init)"
             )
-    origins = _Origins(file, set(variables), set(given))
     plan: Plan = check_model(Plan, data, origins)
     check_parts(plan, origins)
     return plan

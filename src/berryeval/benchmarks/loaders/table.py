@@ -4,17 +4,19 @@ The simplest file has the columns `question` and `doc_id`; without a column of g
 row with an empty question or query id continues the query above it. Cells are separated by commas,
 semicolons or tabs, as in the header. Columns have the same names as those of frames. The text of a
 query is in a column `query_text` or `question`, or the one named by `text`; otherwise the id is the
-text, and without an id the text is the id. A further column belongs to the query if all rows of
-each query agree, and to the judgments otherwise.
+text, and without a column of ids the id is made of the words of the question. A further column
+belongs to the query if all rows of each query agree, and to the judgments otherwise.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from berryeval.benchmarks.benchmark import Benchmark, RatingsBuilder
+from berryeval.benchmarks.checks.finding import words_of
 from berryeval.benchmarks.documents import read_corpus
 from berryeval.benchmarks.loading import Loader, Source
 from berryeval.data import DOCUMENT, QUERY, QUESTION, VALUE, choose_column, find_column, read_rows
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 
 
 _FIELDS: Final = ("category", "difficulty", "description")
+_LONGEST_ID: Final = 60
 
 
 class QueryColumns:
@@ -87,9 +90,12 @@ def load(
     read_corpus(builder, corpus)
     about = QueryColumns()
     texts: dict[str, str] = {}
+    names = _Names()
     identity = ""
     for row in read_rows(source.path, encoding=encoding):
-        identity = row.cells[columns.query] if row.cells[columns.query].strip() else identity
+        given = row.cells[columns.query]
+        if given.strip():
+            identity = names.of(given) if columns.unnamed else given
         if not identity:
             raise DataError(
                 f"{row.where}: {columns.query}: is empty, and there is no question above it"
@@ -108,11 +114,30 @@ def load(
     return builder.build()
 
 
+class _Names:
+    """Ids of questions without one: their words, and a number for another of the same words."""
+
+    def __init__(self) -> None:
+        self._names: dict[str, str] = {}
+
+    def of(self, question: str) -> str:
+        """Return the id of a question."""
+        if question not in self._names:
+            short = "-".join(words_of(question))[:_LONGEST_ID].strip("-") or "question"
+            taken = set(self._names.values())
+            numbered = (f"{short}-{number}" for number in itertools.count(2))
+            self._names[question] = next(
+                one for one in itertools.chain([short], numbered) if one not in taken
+            )
+        return self._names[question]
+
+
 class _Columns(NamedTuple):
     query: str
     text: str
     document: str
     grade: str  # empty if all grades are 1
+    unnamed: bool  # whether the queries have no ids
 
 
 def _choose_columns(
@@ -133,6 +158,7 @@ def _choose_columns(
         words or identity,
         choose_column(found, "document", DOCUMENT, document, source.name),
         choose_column(found, "grade", VALUE["qrels"], grade, source.name) if has_grades else "",
+        unnamed=query is None and find_column(found, QUERY) is None,
     )
 
 
