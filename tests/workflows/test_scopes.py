@@ -11,7 +11,8 @@ import pytest
 import berryeval as be
 from berryeval.data import Anchor, Document, Judgment, Query
 from berryeval.errors import BerryEvalError, ConfigurationError
-from berryeval.workflows.selection import load_benchmarks
+from berryeval.workflows.reporting import score_random
+from berryeval.workflows.selection import chunk_documents, load_benchmarks
 from berryeval.workflows.settings import build_plan
 from tests.workflows.worlds import plan_of, results_of
 
@@ -102,3 +103,13 @@ def test_the_configuration_may_name_the_field(tmp_path: Path) -> None:
     )
     with pytest.raises(BerryEvalError, match="the scope names 'abstention'"):
         load_benchmarks(build_plan({}, tmp_path / "berryeval.yaml"))
+
+
+def test_a_random_ranking_stays_in_the_scope() -> None:
+    """Of two documents in the scope, one is relevant: a random first hit is right half the time."""
+    pair = tuple(replace(one, scope={"doc_id": ["ann-3", "ben-3"]}) for one in QUERIES)
+    result = be.run_benchmark(replace(BOATS, queries=pair), "bm25:whole", ["P@1"])
+    plan = plan_of("", {"type": "bm25"}, metrics=["P@1", "R@5"])
+    scores = score_random(plan, result, chunk_documents(result.benchmark, "whole"))
+    assert 0.25 < scores["P@1"] < 0.75
+    assert scores["R@5"] == pytest.approx(1.0)

@@ -94,9 +94,12 @@ def is_in_scope(record: Document | Chunk, scope: Scope) -> bool:
 
 
 class ScopeIndex:
-    """The chunks by the values of their fields; each field is read when a scope first names it."""
+    """The chunks by the values of their fields; each field is read when a scope first names it.
 
-    def __init__(self, chunks: Sequence[Chunk]) -> None:
+    Documents may take the place of chunks.
+    """
+
+    def __init__(self, chunks: Sequence[Chunk] | Sequence[Document]) -> None:
         self._chunks = chunks
         self._places: dict[str, dict[str, list[int]]] = {}
 

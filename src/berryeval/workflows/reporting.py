@@ -338,7 +338,8 @@ def score_ideal(plan: Plan, result: BenchmarkResult, chunks: list[Chunk]) -> dic
 
 
 def score_random(plan: Plan, result: BenchmarkResult, chunks: list[Chunk]) -> dict[str, float]:
-    """Score random rankings of chunks; return the means."""
+    """Score random rankings of the chunks in the scope of each query; return the means."""
+    from berryeval.data import ScopeIndex
     from berryeval.providers import build_hit
     from berryeval.scoring import evaluate_hits
     from berryeval.workflows.selection import build_relevance
@@ -346,10 +347,13 @@ def score_random(plan: Plan, result: BenchmarkResult, chunks: list[Chunk]) -> di
     draws = random.Random(plan.seed)  # noqa: S311 - not for security
     relevance = build_relevance(result.benchmark, result.queries, chunks)
     totals: dict[str, float] = {}
+    index = ScopeIndex(chunks)
     for _ in range(_DRAWS):
         hits = {}
         for query in result.queries:
-            chosen = draws.sample(chunks, min(plan.depth, len(chunks)))
+            inside = index.find(query.scope)
+            known = chunks if inside is None else [chunks[n] for n in inside.nonzero()[0].tolist()]
+            chosen = draws.sample(known, min(plan.depth, len(known)))
             hits[query.id] = [
                 build_hit(one, 1.0 / rank, rank) for rank, one in enumerate(chosen, 1)
             ]

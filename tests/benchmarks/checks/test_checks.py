@@ -54,6 +54,8 @@ def test_every_check_finds_something(name: str, tmp_path: Path) -> None:
         subject = Subject(benchmark(remarks=("a.json: [0].qa[3]: has no answer",)))
     if name == "label":
         subject = Subject(benchmark(pack="locomoo"))
+    if name == "scope":
+        subject = Subject(benchmark(queries=(replace(QUERIES[0], scope={"doc_id": "x"}),)))
     if name == "near-duplicate sections":
         twice = f"# Hot\n\n{DOCUMENTS[1].text}\n\n# Cold\n\nIce.\n\n# Hot\n\n{DOCUMENTS[1].text}\n"
         subject = Subject(benchmark(documents=(*DOCUMENTS, Document("twice", twice))))
@@ -63,6 +65,19 @@ def test_every_check_finds_something(name: str, tmp_path: Path) -> None:
         assert finding.where
         assert finding.message
         assert finding.advice
+
+
+def test_scopes_that_hide_everything_or_a_target_are_errors() -> None:
+    def ask(*documents: str) -> tuple[Query, ...]:
+        return replace(QUERIES[0], scope={"doc_id": documents}), QUERIES[1]
+
+    assert found("scope", queries=ask("tea", "coffee")) == []
+    assert found("scope", queries=ask("tee", "milk")) == [
+        ("error", "no document is in the scope of query 'q1': doc_id 'tee' or 'milk'")
+    ]
+    assert found("scope", queries=ask("coffee")) == [
+        ("error", "'tea', relevant to query 'q1', is outside its scope")
+    ]
 
 
 @pytest.mark.parametrize("name", SAMPLES)

@@ -13,6 +13,7 @@ from berryeval._internal.text import find_field, pluralize, truncate
 from berryeval._internal.validate import nearest
 from berryeval.anchors import format_hash
 from berryeval.benchmarks.checks.finding import Finding, name_of
+from berryeval.data import ScopeIndex, is_in_scope, scope_values
 from berryeval.errors import BerryEvalError, ConfigurationError
 from berryeval.relevance import Labels, find_pack
 
@@ -75,6 +76,34 @@ def check_groups(subject: Subject) -> Iterator[Finding]:
                 f"{needs[key]!r} before and {judgment.need!r} here",
                 'give all judgments of a group the same "need"',
             )  # fmt: skip
+
+
+def check_scopes(subject: Subject) -> Iterator[Finding]:
+    """Find scopes without a document, and targets outside the scope of their query."""
+    documents = subject.benchmark.document_of
+    index = ScopeIndex(subject.benchmark.documents)
+    for place, query in enumerate(subject.benchmark.queries) if documents else ():
+        if not query.scope:
+            continue
+        where = subject.where("queries", place)
+        if not index.count(query.scope):
+            shown = ", ".join(
+                f"{name} {truncate(' or '.join(map(repr, scope_values(query.scope, name))), 80)}"
+                for name in query.scope
+            )
+            yield Finding(
+                "scope", "error", where, f"no document is in the scope of query {query.id!r}: "
+                f"{shown}", "correct the scope, or the field of the documents; nothing can be found"
+            )  # fmt: skip
+            continue
+        for passage in subject.passages_for(query):
+            inside = (is_in_scope(documents[one[0]], query.scope) for one in passage.places)
+            if passage.grade > 0 and passage.places and not any(inside):
+                yield Finding(
+                    "scope", "error", where,
+                    f"{passage.name}, relevant to query {query.id!r}, is outside its scope",
+                    "correct the scope or the judgment; this target cannot be found",
+                )  # fmt: skip
 
 
 HIGHEST: Final = 10  # higher grades are more likely scores or ids

@@ -197,6 +197,7 @@ CHECKS: Final = Registry[Check](
         "grade": f"{_HOME}.judgments:check_grades",
         "nothing relevant": f"{_HOME}.judgments:check_something_relevant",
         "target": f"{_HOME}.judgments:check_targets",
+        "scope": f"{_HOME}.judgments:check_scopes",
         "label": f"{_HOME}.judgments:check_labels",
         "near-duplicate queries": f"{_HOME}.similarity:check_queries",
         "near-duplicate documents": f"{_HOME}.similarity:check_documents",
