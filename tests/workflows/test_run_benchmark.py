@@ -136,3 +136,38 @@ def test_an_unknown_provider_of_a_result_lists_the_known_ones() -> None:
     result = be.run_benchmark(DRINKS, ["bm25"], limit=1)
     with pytest.raises(KeyError, match="no provider 'dense'; there are bm25"):
         result["dense"]
+
+
+def test_relevance_options_are_part_of_the_plan() -> None:
+    answered = be.Benchmark(
+        "tea",
+        documents=(Document("d", "Green tea steeps at 80 degrees in a warm pot."),),
+        queries=(Query("q", "green tea", metadata={"expected_answer": "80 degrees"}),),
+    )
+    scores = {}
+    for threshold in (0.2, 0.9):
+        options = {"threshold": threshold}
+        result = be.run_benchmark(answered, "bm25", ["RR"], relevance=options, warm_up=0)
+        scores[threshold] = result["bm25"].scores
+    assert [one.mean["RR"] for one in scores.values() if one] == [1.0, 0.0]
+    assert [one.details("RR").threshold for one in scores.values() if one] == [0.2, 0.9]
+    with pytest.raises(ConfigurationError, match=r"relevance\.threshold: .* less than or equal"):
+        be.run_benchmark(answered, "bm25", relevance={"threshold": 2.0})
+
+
+def test_a_sealed_pack_rejects_relevance_options_before_the_run() -> None:
+    asked: list[str] = []
+
+    def search(query: str, k: int) -> list[str]:
+        asked.append(query)
+        return ["D1"][:k]
+
+    talk = be.Benchmark(
+        "talk",
+        documents=(Document("D1", "Ann: tea."),),
+        queries=(Query("q", "tea", metadata={"evidence": ["D1:1"]}),),
+        pack="locomo",
+    )
+    with pytest.raises(ConfigurationError, match=r"seals relevance: 'relevance.threshold' cannot"):
+        be.run_benchmark(talk, search, ["RR"], relevance={"threshold": 0.5})
+    assert asked == []

@@ -28,6 +28,7 @@ from berryeval.workflows.run_folder import choose_folder, config_hash, new_folde
 from berryeval.workflows.run_result import BenchmarkResult
 from berryeval.workflows.selection import (
     check_property,
+    check_relevance,
     chunk_documents,
     chunker_for,
     load_benchmarks,
@@ -141,6 +142,8 @@ def evaluate(
     added to none.
     """
     loaded = list(benchmarks) or load_benchmarks(plan)
+    for benchmark in loaded:
+        check_relevance(benchmark, plan)
     for benchmark, name in itertools.product(loaded, group_by):
         check_property(benchmark.name, select_queries(benchmark, plan), name)
     baseline = check_gate(plan, loaded, folder)
@@ -280,9 +283,10 @@ def run_benchmark(
         store: Path of the store, or URL of a PostgreSQL; none by default.
         retry_errors: Ask failed queries again.
         listener: Observer of the progress.
-        options: Other settings of a plan: `k`, `limit`, `filter`, `seed`; settings of `run`, such
-            as `concurrency`, `timeout`, `batch` and `error_budget`; `thresholds` and `gate`, whose
-            verdicts are part of the result. A missed threshold is logged and raises nothing.
+        options: Other settings of a plan: `k`, `limit`, `filter`, `seed`, `relevance`; settings of
+            `run`, such as `concurrency`, `timeout`, `batch` and `error_budget`; `thresholds` and
+            `gate`, whose verdicts are part of the result. A missed threshold is logged and raises
+            nothing.
     """
     patience = {name: options.pop(name) for name in Patience.model_fields if name in options}
     data = {

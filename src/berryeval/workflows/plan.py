@@ -22,6 +22,7 @@ from pydantic import (
 
 from berryeval.errors import BerryEvalError
 from berryeval.gates import Gate, Limit
+from berryeval.relevance import RelevanceOptions
 from berryeval.runner import Policy
 from berryeval.runs import describe_objects, mask_secrets
 from berryeval.workflows.config import MisplacedError
@@ -146,6 +147,24 @@ class Patience(_Part):
         return Policy(**settings, seed=seed)
 
 
+class RelevanceSpec(_Part):
+    """What counts as relevant; see `RelevanceOptions`."""
+
+    threshold: Annotated[
+        Number,
+        Field(gt=0, le=1, description="least overlap (F1 of words) of a chunk with the answer"),
+    ] = RelevanceOptions.threshold
+    coverage: Annotated[
+        Number,
+        Field(gt=0, le=1, description="least share of the shorter of hit and target in common"),
+    ] = RelevanceOptions.coverage
+
+    @property
+    def options(self) -> RelevanceOptions:
+        """The options for the judging."""
+        return RelevanceOptions(**self.model_dump())
+
+
 class Plan(_Part):
     """Everything that a run does."""
 
@@ -170,6 +189,9 @@ class Plan(_Part):
         description="properties of the queries to ask, such as category: factual",
     )
     seed: Whole = Field(0, description="random seed")
+    relevance: RelevanceSpec = Field(
+        RelevanceSpec(), description="thresholds of what counts as relevant"
+    )
     thresholds: Thresholds = Field(
         {}, description="lowest value of a metric; a provider below it fails the run"
     )

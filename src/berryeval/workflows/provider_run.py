@@ -236,7 +236,7 @@ class ProviderRunner:
     def _score(self, task: ProviderTask, answers: Answers, part: Path) -> ProviderRecord:
         """Judge and record the answers as a stream: none of them stays in memory."""
         benchmark, queries, spec, chunks = task.benchmark, task.queries, task.spec, task.chunks
-        relevance = build_relevance(benchmark, queries, chunks)
+        relevance = build_relevance(benchmark, queries, chunks, self._plan.relevance.options)
         scopes = ScopeTally(benchmark, chunks)
         recorder = Recorder(queries, answers, task.passages, scopes)
         scored = scored_metrics(self._plan, part / SCORES)

@@ -323,7 +323,7 @@ def score_ideal(plan: Plan, result: BenchmarkResult, chunks: list[Chunk]) -> dic
     from berryeval.scoring import value_of
     from berryeval.workflows.selection import build_relevance
 
-    relevance = build_relevance(result.benchmark, result.queries, chunks)
+    relevance = build_relevance(result.benchmark, result.queries, chunks, plan.relevance.options)
     rankings = {}
     for query in result.queries:
         grades = relevance.judge(query.id, ()).ranking.grades
@@ -345,7 +345,7 @@ def score_random(plan: Plan, result: BenchmarkResult, chunks: list[Chunk]) -> di
     from berryeval.workflows.selection import build_relevance
 
     draws = random.Random(plan.seed)  # noqa: S311 - not for security
-    relevance = build_relevance(result.benchmark, result.queries, chunks)
+    relevance = build_relevance(result.benchmark, result.queries, chunks, plan.relevance.options)
     totals: dict[str, float] = {}
     index = ScopeIndex(chunks)
     for _ in range(_DRAWS):

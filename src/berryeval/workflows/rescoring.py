@@ -13,7 +13,7 @@ from berryeval.metrics import parse_metrics
 from berryeval.runs import describe_depth
 from berryeval.workflows.config import check_model
 from berryeval.workflows.history import choose_store, open_place
-from berryeval.workflows.plan import BenchmarkSpec, ProviderSpec
+from berryeval.workflows.plan import BenchmarkSpec, ProviderSpec, RelevanceSpec
 from berryeval.workflows.run_finder import find_run
 from berryeval.workflows.run_folder import RunFolder, write_json_file
 
@@ -179,7 +179,11 @@ def _judge_again(
 
     chunks = chunk_documents(benchmark, recorded_chunker(found.folder, part, provider))
     hits, notes = _find_hits(found, part, provider, queries, chunks)
-    scores = judge_and_score(build_relevance(benchmark, queries, chunks), hits, metrics)
+    options = found.record.plan.get("relevance")
+    relevance = build_relevance(
+        benchmark, queries, chunks, check_model(RelevanceSpec, options or {}, None).options
+    )
+    scores = judge_and_score(relevance, hits, metrics)
     return replace(scores, run_name=provider.name), notes
 
 

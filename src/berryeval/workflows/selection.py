@@ -11,7 +11,7 @@ from berryeval.benchmarks import load_benchmark
 from berryeval.chunkers import parse_chunker
 from berryeval.data import DOC_ID, read_field, scope_fields
 from berryeval.errors import ConfigurationError
-from berryeval.relevance import Relevance
+from berryeval.relevance import Relevance, RelevanceOptions, find_pack
 from berryeval.runs import FIELDS, filter_queries, get_property
 
 if TYPE_CHECKING:
@@ -97,11 +97,20 @@ def chunk_documents(benchmark: Benchmark, chunker: str) -> list[Chunk]:
     return found
 
 
+def check_relevance(benchmark: Benchmark, plan: Plan) -> None:
+    """Reject options of relevance that the pack of the benchmark seals."""
+    pack = find_pack(benchmark.pack) if benchmark.pack else None
+    RelevanceOptions.load(pack, plan.relevance.options)
+
+
 def build_relevance(
-    benchmark: Benchmark, queries: Sequence[Query], chunks: Sequence[Chunk]
+    benchmark: Benchmark,
+    queries: Sequence[Query],
+    chunks: Sequence[Chunk],
+    options: RelevanceOptions | None = None,
 ) -> Relevance:
     """Build the relevance rules for these queries only."""
     wanted = {query.id for query in queries}
     judgments = tuple(one for one in benchmark.judgments if one.query_id in wanted)
     asked = replace(benchmark, queries=tuple(queries), judgments=judgments)
-    return Relevance(asked, chunks=chunks)
+    return Relevance(asked, options, chunks=chunks)
