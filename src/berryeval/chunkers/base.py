@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from berryeval.data import Document, Section
 
 _KEY: Final = "berryeval.chunkers"
+_SEPARATORS: Final = {"#", "@"}  # a document with one of these could have the id of another's chunk
 
 
 @dataclass(frozen=True)
@@ -89,6 +90,10 @@ class Piece:
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
 
+def _name_piece(piece: Piece) -> str:
+    return f"@{piece.start}-{piece.end}" if piece.name is None else piece.name
+
+
 def trim_span(text: str, start: int, end: int) -> tuple[int, int]:
     """Shrink a span to exclude white space at its ends."""
     part = text[start:end]
@@ -118,10 +123,12 @@ class OptionChunker(ABC):
         """Return the positions of the chunks in text order."""
 
     def chunk(self, document: Document) -> list[Chunk]:
-        """Return the chunks of a document in text order."""
+        """Return the chunks of a document in text order; a single one has the document's id."""
+        pieces = list(self.pieces(document))
+        alone = len(pieces) == 1 and not _SEPARATORS & set(document.id)
         return [
             Chunk(
-                document.id + (f"@{piece.start}-{piece.end}" if piece.name is None else piece.name),
+                document.id if alone else document.id + _name_piece(piece),
                 document.id,
                 document.text[piece.start : piece.end],
                 piece.start,
@@ -129,7 +136,7 @@ class OptionChunker(ABC):
                 section=piece.section,
                 metadata=piece.metadata,
             )
-            for piece in self.pieces(document)
+            for piece in pieces
         ]
 
     def __str__(self) -> str:

@@ -19,9 +19,9 @@ class SectionChunker(OptionChunker):
     """One chunk per section: the heading and its own text, without subsections.
 
     The id is a link to the section, as in `guide#set-up`. Text before the first heading is the
-    chunk `guide#`. A section longer than `max_size` characters is split at line ends into chunks
-    such as `guide#set-up@0-800`. A section that is only a heading is a chunk too, unless
-    `empty="drop"`.
+    chunk `guide#`. A document that is one chunk keeps its id, `guide`. A section longer than
+    `max_size` characters is split at line ends into chunks such as `guide#set-up@0-800`. A section
+    that is only a heading is a chunk too, unless `empty="drop"`.
     """
 
     name: ClassVar[str] = "section"

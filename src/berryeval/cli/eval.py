@@ -156,7 +156,9 @@ def _report_exports(done: Evaluation) -> None:
 
 def _suggest_resuming(done: Evaluation) -> None:
     path = done.folder.path
-    if done.failures:
+    if any(
+        one.failure and sum(one.outcomes.values()) < len(of.queries) for of, one in done.providers
+    ):
         # Errors count against the budget: without asking them again it may be used up.
         options = ["--retry-errors"] if done.count_failed() else []
         log.warning("the run is not complete; to resume: %s", format_resume_command(path, *options))

@@ -189,7 +189,8 @@ def _print_missed(screen: Console, one: WorstQuery) -> None:
 
 _PARTS: Final = {
     "scores.json": "scores of every query, in full precision",
-    "run.trec": "rankings, for other tools",
+    "run.trec": "rankings, for other tools; qrels.trec judges them",
+    "run.documents.trec": "rankings of documents; qrels.documents.trec judges them",
     "results.jsonl": "journal, a line per query",
 }
 _NOTES: Final = 3  # notes about judging, for each provider

@@ -80,6 +80,7 @@ class View:
             "cost_per_query": dict(one.cost),
             "out_of_scope": one.out_of_scope,
             "warnings": list(one.warnings),
+            "unknown_ids": dict(one.unknown_ids) or None,
             "scores": one.scores.summary() if one.scores else None,
             "details": one.scores
             and {metric: one.scores.details(metric).to_dict() for metric in one.scores.metrics},

@@ -111,6 +111,7 @@ def _describe_provider(one: ProviderRecord) -> dict[str, Any]:
         "cost_per_query": dict(one.cost),
         "out_of_scope": one.out_of_scope,
         "warnings": list(one.warnings),
+        "unknown_ids": dict(one.unknown_ids) or None,
         "scores": one.scores.summary() if one.scores else None,
     }
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 from cyclopts import Parameter
 
 from berryeval._internal import numbers
+from berryeval.cli.app import is_quiet
 from berryeval.cli.flags import Flag, Metrics
 from berryeval.cli.output import build_table, console, print_json
 
@@ -74,9 +75,12 @@ def score(  # noqa: PLR0913 - the options of the command
             one: score_files(qrels, one, names, profile=profile, lenient=lenient)
             for one in (run, *more)
         }
+        for one in several.values():
+            _print_notes(one)
         _print_several(several, json=json, csv=csv)
         return
     found = score_files(qrels, run, names, profile=profile, lenient=lenient, audit=audit, by=by)
+    _print_notes(found)
     if json:
         _print_json(found, per_query=per_query)
     elif csv:
@@ -116,6 +120,11 @@ def _print_several(found: Mapping[str, FileScores], *, json: bool, csv: bool) ->
     for one in found.values():
         for line in _list_remarks(one):
             screen.print(line)
+
+
+def _print_notes(found: FileScores) -> None:
+    for note in () if is_quiet() else found.scores.notes:
+        print(f"warning: {found.scores.run_name}: {note}", file=sys.stderr)
 
 
 def _print_text(found: FileScores, *, per_query: bool) -> None:

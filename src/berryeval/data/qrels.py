@@ -45,7 +45,7 @@ class Qrels(TableValue):
     def flat(self) -> QueryTable:
         """The table with one row per document, with its highest grade over all groups."""
         groups = self.table.labels.get("group")
-        if not isinstance(groups, StringColumn) or _all_equal(groups):
+        if not isinstance(groups, StringColumn) or groups.is_constant:
             return self.table
         kept, best = _highest_rows(self.table, groups)
         if len(kept) == len(self.table.values):
@@ -61,18 +61,6 @@ class Qrels(TableValue):
 
     def __repr__(self) -> str:
         return f"Qrels({len(self)} queries, {len(self.table.values)} judgments)"
-
-
-def _all_equal(column: StringColumn) -> bool:
-    """Whether all strings are equal, as in most files."""
-    count = len(column)
-    if count == 0:
-        return True
-    lengths = np.diff(column.offsets)
-    if (lengths != lengths[0]).any():
-        return False
-    rows = column.data[: column.offsets[-1]].reshape(count, int(lengths[0]))
-    return bool((rows == rows[0]).all())
 
 
 def _highest_rows(table: QueryTable, groups: StringColumn) -> tuple[list[int], list[float]]:

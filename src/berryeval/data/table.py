@@ -81,6 +81,18 @@ class StringColumn:
         """Return the bytes of one string."""
         return self.data[self.offsets[index] : self.offsets[index + 1]].tobytes()
 
+    @property
+    def is_constant(self) -> bool:
+        """Whether all strings are equal."""
+        count = len(self)
+        if count == 0:
+            return True
+        lengths = np.diff(self.offsets)
+        if (lengths != lengths[0]).any():
+            return False
+        rows = self.data[: self.offsets[-1]].reshape(count, int(lengths[0]))
+        return bool((rows == rows[0]).all())
+
     def __getitem__(self, index: int) -> str:
         return self.bytes_at(index).decode()
 

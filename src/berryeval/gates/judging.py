@@ -248,6 +248,9 @@ def _judge_case(case: _Case, drop: Drop | None, *, wanted: bool) -> Verdict:
         found = judge_cost(provider, rule)
     else:
         found = judge_errors(provider, rule)
+    if provider.unknown_ids and provider.scores is not None:  # the numbers are of other ids, too
+        sentence = f"{found.sentence}; {provider.unknown_ids.get('summary', 'unknown ids')}"
+        found = replace(found, sentence=sentence)
     return replace(
         found, benchmark=benchmark.name, provider=provider.name,
         group=rule.group, metric=rule.metric, about=rule.about,

@@ -18,7 +18,7 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -29,6 +29,7 @@ from berryeval.data import Query
 from berryeval.errors import ConfigurationError
 from berryeval.providers.answers import Answer, KnownChunks, as_hits, check_batch
 from berryeval.providers.base import Provider, find_enter, find_exit
+from berryeval.relevance import IdRules
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -207,6 +208,36 @@ class Function(Provider):
     def close(self) -> None:
         """Close the object as if no error had occurred."""
         self.__exit__(None, None, None)
+
+
+@dataclass
+class Renamed(Function):
+    """A provider whose ids are rewritten to those of the benchmark.
+
+    Attributes:
+        rules: How the ids are rewritten.
+    """
+
+    rules: IdRules = field(default_factory=IdRules)
+
+    def required(self) -> dict[str, str]:
+        """Return the modules that the provider needs."""
+        return dict(self._object.required())
+
+    def expect(self, queries: Sequence[Query]) -> None:
+        """Pass the queries to the provider."""
+        self._object.expect(queries)
+
+    def index(self, chunks: Sequence[Chunk]) -> None:
+        """Index the chunks; their ids, and those of their documents, are not rewritten."""
+        self._object.on_progress = self.on_progress
+        super().index(chunks)
+        names = (name for chunk in chunks for name in (chunk.doc_id, chunk.id))
+        self.rules = replace(self.rules, known=dict.fromkeys(names))
+
+    def _complete(self, answer: Any) -> Answer:
+        renamed = map(self.rules.rename_hit, as_hits(answer))
+        return Answer(map(self._known.complete, renamed), getattr(answer, "cost", None))
 
 
 # Objects that are not providers: the method that identifies them, and the provider and option that

@@ -10,6 +10,13 @@ if TYPE_CHECKING:
         fingerprint_queries,
         fingerprint_questions,
     )
+    from berryeval.relevance.foreign_ids import (
+        STRIPPED,
+        IdRules,
+        IdTally,
+        UnknownIds,
+        explain_ids,
+    )
     from berryeval.relevance.hits import (
         Details,
         Rankings,
@@ -30,6 +37,7 @@ if TYPE_CHECKING:
     )
     from berryeval.relevance.strategies import (
         ANSWER_FIELDS,
+        ID_FIELDS,
         Judgeable,
         Judged,
         Relevance,

@@ -18,6 +18,7 @@ from berryeval._internal.text import find_field
 from berryeval._internal.validate import is_number, reject_unknown, require_fraction
 from berryeval.anchors import CoverageRule, Location, Target, Targets, build_ranking, find_credit
 from berryeval.data import TOKEN_THRESHOLD, Anchor, Judgment, Strategy
+from berryeval.relevance.foreign_ids import IdTally
 from berryeval.relevance.hits import NO_STRATEGY
 from berryeval.relevance.matching import Naming
 from berryeval.relevance.packs.base import (
@@ -338,6 +339,11 @@ class Relevance:
             notes += self._describe_doubts(found, hits)
         lines = tuple(f"query {query_id!r}: {note}" for note in dict.fromkeys(notes))
         return Judged(joined.ranking, strategy, joined, hits, lines)
+
+    def tally_ids(self, benchmark: Judgeable) -> IdTally:
+        """Return a counter of ids that this benchmark, all of it, does not have."""
+        judgments = _all_judgments(benchmark)
+        return IdTally(self.targets, judgments, has_pack=self._bound is not None)
 
     def _describe_doubts(self, found: Join, hits: Sequence[Hit]) -> Iterator[str]:
         if found.ambiguous:

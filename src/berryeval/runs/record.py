@@ -140,6 +140,8 @@ class ProviderRecord(JsonRecord):
             has a scope.
         fingerprints: A fingerprint per query, in the order of the benchmark's queries.
         judging: Options and pack that decided what is relevant.
+        unknown_ids: Retrieved ids that the benchmark does not have: `count` of `retrieved`, a
+            `summary`, `examples` and an `explanation`; empty if there are none.
     """
 
     is_large: ClassVar[bool] = True
@@ -166,6 +168,7 @@ class ProviderRecord(JsonRecord):
     out_of_scope: float | None = None
     fingerprints: tuple[str, ...] = ()
     judging: str = ""
+    unknown_ids: Mapping[str, Any] = open_field()
     extra: Mapping[str, Any] = open_field(repr=False)
 
     def __post_init__(self) -> None:

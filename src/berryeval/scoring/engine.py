@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from berryeval._internal import backend as _backend
 from berryeval._internal.files import PathLike, display_name, read_bytes
+from berryeval._internal.text import pluralize
 from berryeval.data import (
     JudgedHit,
     JudgedRanking,
@@ -34,6 +37,10 @@ if TYPE_CHECKING:
     from berryeval.scoring.scores import Outcome
 
 
+log = logging.getLogger("berryeval")
+_MOST_IDS: Final = 10_000  # of a run, to explain why none is judged
+
+
 def evaluate(
     qrels: Qrels | Mapping[str, Mapping[str, float]] | PathLike | Any,
     run: Run | Mapping[str, Mapping[str, float]] | PathLike | Any,
@@ -50,7 +57,8 @@ def evaluate(
     by document id, highest bytes first. A document without a judgment is not relevant; a document
     judged in several groups has the highest of their grades, except in diversity metrics, which
     treat each group as a subtopic. `profile="trec_eval"` averages over the queries in both files
-    instead.
+    instead. If no retrieved document is judged for its query, `scores.notes` and a logged warning
+    say so: such zeros come from ids that do not fit.
 
     Args:
         qrels: `Qrels`, or an argument of `Qrels.load`: a dict `{query: {document: grade}}`, a path
@@ -62,7 +70,10 @@ def evaluate(
         lenient: Drop faulty lines and repeated documents and count them in `Scores.dropped`,
             instead of raising an error.
     """
-    return score_request(qrels, run, request_metrics(metrics, profile), lenient=lenient)
+    scores = score_request(qrels, run, request_metrics(metrics, profile), lenient=lenient)
+    for note in scores.notes:
+        log.warning("%s: %s", scores.run_name, note)
+    return scores
 
 
 def score_request(
@@ -82,16 +93,36 @@ def score_request(
     table = judgments.flat
     ids, arrays = table.queries.to_bytes_list(), table.arrays
     threads, rule = _backend.thread_count(), requested.conventions.rule
-    found = None
+    found = text = None
     if isinstance(run, str | os.PathLike) and is_text_file(run) and not lenient:
         text = read_bytes(run)
         found = _score_text(text, arrays, len(ids), requested, threads)
         if found is None:  # the table reader reports faults of the file
-            rows = table_from_text(text, "run", display_name(run))
+            rows, text = table_from_text(text, "run", display_name(run)), None
             run = Run(rows, rows.labels.get("tag", "run"))
     if found is None:
         found = score_tables(judgments, as_run(run, lenient=lenient), requested.metrics, rule)
-    return build_scores(ids, judgments.table.dropped, found, requested)
+    scores = build_scores(ids, judgments.table.dropped, found, requested)
+    if scores.counts[:, 0].any() and not scores.counts[:, 1].any():
+        if text is not None:  # it was scored while it was read
+            run = Run(table_from_text(text, "run", display_name(run)))
+        note = _explain_unjudged(table, as_run(run, lenient=lenient).table, scores)
+        scores = replace(scores, notes=(note,))
+    return scores
+
+
+def _explain_unjudged(judgments: QueryTable, run: QueryTable, scores: Scores) -> str:
+    """Explain a run without any judged document: its zeros are not those of a bad search."""
+    from berryeval.relevance import explain_ids
+
+    known = dict.fromkeys(judgments.documents)
+    unknown = list(dict.fromkeys(islice(run.documents, _MOST_IDS)))
+    count = int(scores.counts[:, 0].sum())
+    found = f"none of {pluralize(count, 'retrieved document')} is judged for its query"
+    if any(name in known for name in unknown):
+        return f"{found}, but they are judged for other queries: do the query ids fit?"
+    sides = explain_ids(unknown, known, of_files=True)
+    return f"{found}, so the scores say nothing about the run: {sides}"
 
 
 @dataclass(frozen=True)

@@ -84,6 +84,14 @@ class ProviderSpec(_Part):
         "", description="`section`, `fixed-400`, ...; the benchmark's suggestion by default"
     )
     options: dict[str, Any] = Field({}, description="options of the provider; expands ${NAME}")
+    strip: list[str] = Field(
+        [],
+        description="what to remove from ids that the benchmark does not have: extension, path, "
+        "chunk, case, or a text at the beginning or end",
+    )
+    id_map: dict[str, str] | str = Field(
+        {}, description="the benchmark's id by the provider's id, or a JSON file of such an object"
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -97,6 +105,11 @@ class ProviderSpec(_Part):
 
         kind, option = find_wrapper(value)
         return {"type": kind, "name": _find_name(value), "options": {option: value}}
+
+    @field_validator("strip", mode="before")
+    @classmethod
+    def _accept_one(cls, given: Any) -> Any:
+        return [given] if isinstance(given, str) else given
 
     @field_serializer("options")
     def _without_objects(self, options: dict[str, Any]) -> Any:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
 import logging
 import os
 import traceback
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,7 +16,7 @@ from berryeval._internal import numbers
 from berryeval._internal.optional import require_modules
 from berryeval._internal.text import NOTE, pluralize
 from berryeval.chunkers import parse_chunker
-from berryeval.data import Hit, QueryTable, Run
+from berryeval.data import Hit
 from berryeval.errors import (
     BerryEvalError,
     ConfigurationError,
@@ -25,23 +24,37 @@ from berryeval.errors import (
     MissingDependencyError,
     RunFailedError,
 )
-from berryeval.providers import PROVIDERS, build_provider, searches_in_process
+from berryeval.providers import PROVIDERS, Renamed, build_provider, searches_in_process
 from berryeval.relevance import fingerprint_queries
 from berryeval.runner import FAILED, Journal, JournalReader, Progress, index_and_ask
 from berryeval.runs import ProviderRecord, mask_secrets
 from berryeval.scoring import judge_and_score
-from berryeval.workflows.recording import Recorder, all_metrics, find_versions, scored_metrics
+from berryeval.workflows.recording import (
+    Recorder,
+    all_metrics,
+    find_versions,
+    scored_metrics,
+)
 from berryeval.workflows.run_folder import write_json_file
 from berryeval.workflows.run_result import ProviderResult
 from berryeval.workflows.scope_tally import ScopeTally
-from berryeval.workflows.selection import build_relevance, chunker_for, select_queries
+from berryeval.workflows.selection import (
+    build_relevance,
+    check_documents,
+    check_judged,
+    chunker_for,
+    read_id_rules,
+    select_queries,
+)
+from berryeval.workflows.trec_files import TrecFiles, remove_trec_files
 
 if TYPE_CHECKING:
     from berryeval.benchmarks import Benchmark
     from berryeval.data import Chunk, Query
     from berryeval.providers import Provider
+    from berryeval.relevance import Judged, UnknownIds
     from berryeval.runner import Policy, Ranking
-    from berryeval.runs import AnswerRecord, BenchmarkRecord, Secrets
+    from berryeval.runs import BenchmarkRecord, Secrets
     from berryeval.scoring import Scores
     from berryeval.workflows.plan import Plan, ProviderSpec
     from berryeval.workflows.recording import Passages
@@ -54,7 +67,6 @@ logging.addLevelName(NOTE, "NOTE")
 # Every run logs these three, whatever metrics are asked for.
 _QUALITY: Final = {"P@5": "P@5", "P@10": "P@10", "RR": "MRR"}
 _LONGEST_ERROR: Final = 2000  # characters; some errors include a whole web page
-_BATCH: Final = 1000  # queries that are converted to rows at once
 JOURNAL: Final = "results.jsonl"
 SCORES: Final = "scores.json"
 
@@ -135,7 +147,8 @@ class ProviderRunner:
         require_modules(needs)
         owners: dict[str, str] = {}
         for benchmark in benchmarks:
-            select_queries(benchmark, self._plan)
+            check_judged(benchmark, select_queries(benchmark, self._plan))
+            check_documents(benchmark, self._plan.providers)
             for spec in self._plan.providers:
                 owner = f"{spec.label} on {benchmark.name}"
                 part = str(self._folder.part(benchmark.name, spec))
@@ -148,7 +161,10 @@ class ProviderRunner:
     def _build_provider(self, spec: ProviderSpec) -> Provider:
         options = self._secrets.fill_in(spec.options)
         try:
-            return build_provider(spec.type, options)
+            built = build_provider(spec.type, options)
+            if not spec.strip and not spec.id_map:
+                return built
+            return Renamed(built, rules=read_id_rules(spec))
         except BerryEvalError:
             raise
         except (TypeError, ValueError) as error:
@@ -230,32 +246,47 @@ class ProviderRunner:
                     spec.label, spec.type, task.chunker, outcomes=outcomes, failure=failure
                 )
             else:
-                record = replace(self._score(task, answers, part), failure=failure)
+                record = self._score(task, answers, part)
+                record = replace(record, failure=failure or record.failure)
         return ProviderResult(record, part)
 
     def _score(self, task: ProviderTask, answers: Answers, part: Path) -> ProviderRecord:
-        """Judge and record the answers as a stream: none of them stays in memory."""
+        """Judge and record the answers as a stream: none of them stays in memory.
+
+        There are no scores if the benchmark has none of the retrieved ids.
+        """
         benchmark, queries, spec, chunks = task.benchmark, task.queries, task.spec, task.chunks
         relevance = build_relevance(benchmark, queries, chunks, self._plan.relevance.options)
         scopes = ScopeTally(benchmark, chunks)
         recorder = Recorder(queries, answers, task.passages, scopes)
         scored = scored_metrics(self._plan, part / SCORES)
-        scores = judge_and_score(relevance, answers, all_metrics(scored), seen=recorder.add)
+        tally, files = relevance.tally_ids(benchmark), TrecFiles(relevance.targets)
+
+        def seen(query: str, hits: Sequence[Hit], judged: Judged) -> None:
+            for one in (recorder, tally, files):
+                one.add(query, hits, judged)
+
+        scores = judge_and_score(relevance, answers, all_metrics(scored), seen=seen)
+        unknown = tally.found
+        if unknown is not None and unknown.is_failure:
+            return _fail_for_ids(task, answers.outcomes, unknown, part)
         scores = replace(scores, run_name=spec.label)
         _log_quality(scores, recorder.strategies)
         record = recorder.build_record(spec, self._plan.depth, scored, scores)
         write_json_file(part / SCORES, scores.only(scored).to_dict())
-        warnings = recorder.tally.warnings(self._plan.depth, len(chunks))
+        warnings = [unknown.describe()] if unknown is not None else []
+        warnings += recorder.tally.warnings(self._plan.depth, len(chunks))
         warnings += scopes.warnings()
         warnings += _warn_about_run_file(spec, record.outcomes)
-        warnings += _warn_about_benchmark(benchmark, scores)
-        warnings += _write_trec_run(record.answers, spec.label, part / "run.trec")
+        warnings += _warn_about_relevance(scores)
+        warnings += files.write(part, spec.label)
         return replace(
             record,
             chunker=task.chunker,
             warnings=tuple(warnings),
             fingerprints=fingerprint_queries(benchmark, queries, relevance),
             judging=relevance.judging,
+            unknown_ids={} if unknown is None else unknown.to_json(),
         )
 
     def versions(self, parts: Sequence[BenchmarkRecord]) -> Mapping[str, Any]:
@@ -268,6 +299,20 @@ class ProviderRunner:
             return before
         chunkers = {one.chunker for part in parts for one in part.providers}
         return {**before, **find_versions(self._plan.providers, chunkers)}
+
+
+def _fail_for_ids(
+    task: ProviderTask, outcomes: dict[str, int], unknown: UnknownIds, part: Path
+) -> ProviderRecord:
+    """Return the record of a provider without any known id: zeros would look like a result."""
+    (part / SCORES).unlink(missing_ok=True)  # of an earlier run
+    remove_trec_files(part)
+    failure = unknown.describe()
+    log.error("%s on %s: %s", task.spec.label, task.benchmark.name, failure)
+    return ProviderRecord(
+        task.spec.label, task.spec.type, task.chunker, outcomes=outcomes, failure=failure,
+        unknown_ids=unknown.to_json(),
+    )  # fmt: skip
 
 
 def _find_unasked(
@@ -309,20 +354,14 @@ def _log_quality(scores: Scores, strategies: Mapping[str, str]) -> None:
             log.warning("Query %s returned no relevant results", query, extra=about)
 
 
-def _warn_about_benchmark(benchmark: Benchmark, scores: Scores) -> list[str]:
-    """Return what makes the scores of any provider on this benchmark doubtful."""
-    found = []
-    if not benchmark.documents:
-        found.append(
-            f"{benchmark.name} holds no documents, so nothing was indexed; if they are elsewhere, "
-            "name the place in the configuration (options: {corpus: FOLDER})"
-        )
+def _warn_about_relevance(scores: Scores) -> list[str]:
+    """Warn of queries without anything to find."""
     nothing = scores.outcome_counts["no relevant documents"]
-    if nothing:
-        verbs = ("has", "scores") if nothing == 1 else ("have", "score")
-        queries = pluralize(nothing, "query", "queries")
-        found.append(f"{queries} {verbs[0]} no relevant documents and {verbs[1]} 0")
-    return found
+    if not nothing:
+        return []
+    verbs = ("has", "scores") if nothing == 1 else ("have", "score")
+    queries = pluralize(nothing, "query", "queries")
+    return [f"{queries} {verbs[0]} no relevant documents and {verbs[1]} 0"]
 
 
 def _warn_about_run_file(spec: ProviderSpec, outcomes: Mapping[str, int]) -> list[str]:
@@ -333,20 +372,6 @@ def _warn_about_run_file(spec: ProviderSpec, outcomes: Mapping[str, int]) -> lis
     queries = pluralize(sum(outcomes.values()), "query", "queries")
     verbs = ("has", "scores") if empty == 1 else ("have", "score")
     return [f"{empty} of {queries} {verbs[0]} no hits in the run file and {verbs[1]} 0"]
-
-
-def _write_trec_run(answers: Iterable[AnswerRecord], name: str, path: Path) -> list[str]:
-    """Write the rankings for other tools; return a warning if the format cannot hold them."""
-    found = ((one.query_id, {hit.id: hit.score for hit in one.hits}) for one in answers if one.hits)
-    try:
-        tables = []
-        while rows := dict(itertools.islice(found, _BATCH)):
-            tables.append(QueryTable.from_dict(rows, kind="run"))
-        Run(QueryTable.joined(tables), name=name).to_trec(path)
-    except DataError as error:
-        path.unlink(missing_ok=True)
-        return [f"{path.name} was not written: {error}"]
-    return []
 
 
 # Answers: written to the journal without the texts of chunks, read with them.

@@ -5,6 +5,8 @@
     <folder>/<benchmark>/<provider>/results.jsonl     the journal, a line per query
     <folder>/<benchmark>/<provider>/scores.json       the scores, in full precision
     <folder>/<benchmark>/<provider>/run.trec          the rankings, for other tools
+    <folder>/<benchmark>/<provider>/qrels.trec        the judgments that go with them
+    <folder>/<benchmark>/<provider>/*.documents.trec  the same two by document
 
 Every file but the journal is written atomically and can be rebuilt from the journal.
 """

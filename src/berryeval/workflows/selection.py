@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
+from berryeval._internal.text import pluralize
 from berryeval._internal.validate import suggest
 from berryeval.benchmarks import load_benchmark
 from berryeval.chunkers import parse_chunker
 from berryeval.data import DOC_ID, read_field, scope_fields
-from berryeval.errors import ConfigurationError
-from berryeval.relevance import Relevance, RelevanceOptions, find_pack
+from berryeval.errors import ConfigurationError, DataError
+from berryeval.providers import PROVIDERS
+from berryeval.relevance import (
+    ANSWER_FIELDS,
+    ID_FIELDS,
+    IdRules,
+    Relevance,
+    RelevanceOptions,
+    find_pack,
+)
 from berryeval.runs import FIELDS, filter_queries, get_property
+from berryeval.workflows.recording import list_fused
+from berryeval.workflows.run_folder import read_json_object
 
 if TYPE_CHECKING:
     from berryeval.benchmarks import Benchmark
@@ -114,3 +125,56 @@ def build_relevance(
     judgments = tuple(one for one in benchmark.judgments if one.query_id in wanted)
     asked = replace(benchmark, queries=tuple(queries), judgments=judgments)
     return Relevance(asked, options, chunks=chunks)
+
+
+# Providers that search the documents of the benchmark and nothing else.
+_INDEXING: Final = frozenset(
+    ("bm25", "dense", "postgres", "sqlite", "lancedb", "chroma", "qdrant", "elasticsearch")
+)
+
+
+def _needs_documents(name: str, options: Mapping[str, Any]) -> bool:
+    known = PROVIDERS.canonical(name)
+    if known == "hybrid":
+        return any(_needs_documents(*child) for child in list_fused(options))
+    return known in _INDEXING
+
+
+def check_documents(benchmark: Benchmark, specs: Sequence[ProviderSpec]) -> None:
+    """Reject providers that would index nothing, and find nothing."""
+    needing = [spec.label for spec in specs if _needs_documents(spec.type, spec.options)]
+    if needing and not any(document.text.strip() for document in benchmark.documents):
+        what = "documents with text" if benchmark.documents else "documents"
+        raise DataError(
+            f"{benchmark.name} has no {what}, so {', '.join(needing)} would search nothing; if the "
+            "documents are elsewhere, name the place in the configuration (options: {corpus: "
+            "FOLDER})"
+        )
+
+
+def check_judged(benchmark: Benchmark, queries: Sequence[Query]) -> None:
+    """Reject queries of which none has anything that decides what is relevant."""
+    if not queries:
+        raise DataError(f"{benchmark.name} has no queries, so there is nothing to ask")
+    judged = {judgment.query_id for judgment in benchmark.judgments}
+    fields = (*ID_FIELDS, *ANSWER_FIELDS)
+    if benchmark.pack or any(
+        query.id in judged or any(query.metadata.get(name) for name in fields) for query in queries
+    ):
+        return
+    others = f"; its judgments are of other queries, such as {min(judged)!r:.80}" if judged else ""
+    raise DataError(
+        f"{benchmark.name}: none of {pluralize(len(queries), 'query', 'queries')} has a judgment, "
+        f"relevant ids or an expected answer, so every score would be 0{others}"
+    )
+
+
+def read_id_rules(spec: ProviderSpec) -> IdRules:
+    """Return how the ids of a provider become those of the benchmark; the map may be a file."""
+    if isinstance(spec.id_map, Mapping):
+        return IdRules(spec.id_map, spec.strip)
+    found = read_json_object(spec.id_map)
+    for name, value in found.items():
+        if not isinstance(value, str):
+            raise DataError(f"{spec.id_map}: {name!r:.80} must map to an id, found {value!r:.80}")
+    return IdRules(found, spec.strip)

@@ -341,7 +341,7 @@ def move_gate(folder: Path, gate: dict[str, Any]) -> dict[str, Any]:
 
 
 def move_providers(folder: Path, providers: Any) -> Any:
-    """Make the paths of run files relative to the folder of the file.
+    """Make the paths of run files and maps of ids relative to the folder of the file.
 
     Anything that is not a provider stays as it is, to be rejected by the model.
     """
@@ -351,6 +351,8 @@ def move_providers(folder: Path, providers: Any) -> Any:
 
 
 def _move_provider(folder: Path, spec: Any) -> Any:
+    if isinstance(spec, dict) and isinstance(spec.get("id_map"), str):
+        spec = {**spec, "id_map": str(folder / spec["id_map"])}
     if not isinstance(spec, dict) or not isinstance(options := spec.get("options"), dict):
         return spec
     kind = _canonical_provider(spec.get("type"))

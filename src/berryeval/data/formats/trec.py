@@ -42,6 +42,7 @@ _NAN = re.compile(rb"[+-]?(?i:nan)(?:\([0-9A-Za-z_]*\))?")
 # query -> (document, group) -> (number, line)
 _Rows: TypeAlias = dict[bytes, dict[tuple[bytes, bytes], tuple[float, int]]]
 _SHOWN = 60
+_NO_GROUP = {"0", "Q0"}  # what the second column says if there are no groups
 _EXACT = 2.0**53
 
 
@@ -70,10 +71,13 @@ def table_from_text(
         labels["group"] = StringColumn(*columns["seconds"])
     elif layout == "run":
         labels["tag"] = columns["tag"].decode()
+    documents = StringColumn(*columns["documents"])
+    if layout == "qrels":
+        _reject_swapped(source, documents, labels["group"])
     table = QueryTable(
         queries=StringColumn(*columns["queries"]),
         offsets=columns["offsets"],
-        documents=StringColumn(*columns["documents"]),
+        documents=documents,
         values=columns["values"],
         labels=labels,
         source=source,
@@ -81,6 +85,18 @@ def table_from_text(
         distinct=layout != "qrels",
     )
     return table if named else convert_ranks(table)
+
+
+def _reject_swapped(source: str, documents: StringColumn, groups: StringColumn) -> None:
+    """Reject judgments with document and group swapped: every document would be "0"."""
+    if documents[0] not in _NO_GROUP or not documents.is_constant:
+        return
+    if groups[0] not in _NO_GROUP and not (groups.is_constant and groups[0].isdigit()):
+        raise DataError(
+            f"{source}: every document is {documents[0]!r}, and the second column has "
+            f"{groups[0]!r:.80}: the second and third column seem to be swapped; expected query, "
+            "group (usually 0), document, grade"
+        )
 
 
 def raise_line_error(

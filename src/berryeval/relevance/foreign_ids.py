@@ -1,0 +1,278 @@
+"""Retrieved ids that a benchmark does not have: count them, explain them, rewrite them.
+
+A system that returns `docs/argparse.md` where the benchmark says `argparse` finds everything and
+scores 0. `IdTally` counts such ids, `explain_ids` says what the two sides look like and which
+option of the provider cures it, and `IdRules` are these options.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any, Final
+
+from berryeval._internal.text import pluralize
+from berryeval.relevance.matching import ADDRESS_FIELDS
+
+if TYPE_CHECKING:
+    from berryeval.anchors import Targets
+    from berryeval.data import Hit, Judgment
+    from berryeval.relevance.strategies import Judged
+
+_EXTENSION: Final = re.compile(r"(?<=[^./\\])\.[A-Za-z][A-Za-z0-9]{0,9}$")
+_PATH: Final = re.compile(r"^.*[/\\](?=.)", re.DOTALL)
+_CHUNK: Final = re.compile(
+    r"(?:#|::).*$|[-_@:/. ](?:(?:chunk|part|passage|node|page)[-_ ]?)?\d+(?:-\d+)?$", re.DOTALL
+)
+# What `strip` removes by name; any other word is removed from the beginning or the end of an id.
+STRIPPED: Final[Mapping[str, Callable[[str], str]]] = {
+    "extension": lambda name: _EXTENSION.sub("", name),
+    "path": lambda name: _PATH.sub("", name),
+    "chunk": lambda name: _CHUNK.sub("", name),
+    "case": str.lower,
+}
+_ABOUT: Final = {
+    "extension": "a file extension",
+    "path": "a path",
+    "chunk": "the number of a chunk instead of the id of its document",
+    "case": "other letter case",
+}
+# In this order, so that the shortest cure is found first.
+_CURES: Final = (
+    ("extension",), ("path",), ("case",), ("chunk",), ("path", "extension"), ("extension", "case"),
+    ("path", "case"), ("chunk", "extension"), ("chunk", "path"), ("chunk", "path", "extension"),
+    ("path", "extension", "case"), ("chunk", "path", "extension", "case"),
+)  # fmt: skip
+_EXAMPLES: Final = 1000  # unknown ids that are kept
+_SHOWN: Final = 3
+_SIDES: Final = ("returned", "the benchmark has")
+
+
+@dataclass(frozen=True)
+class IdRules:
+    """How the ids of a provider become those of the benchmark.
+
+    Attributes:
+        id_map: The benchmark's id by the provider's id.
+        strip: What to remove, in this order: "extension", "path", "chunk" (a trailing number, or
+            all from a # on), "case" (compare in lower case), or a text at the beginning or end.
+        known: Ids of the benchmark, which are kept; empty if it does not list them.
+    """
+
+    id_map: Mapping[str, str] = field(default_factory=dict)
+    strip: Sequence[str] = ()
+    known: Collection[str] = ()
+
+    @cached_property
+    def _by_case(self) -> dict[str, str]:
+        return {name.lower(): name for name in self.known}
+
+    def rename(self, name: str) -> str:
+        """Return the benchmark's id; an id that stays unknown is not changed."""
+        if not name or name in self.id_map:
+            return self.id_map.get(name, name)
+        if name in self.known:
+            return name
+        shorter, any_case = name, "case" in self.strip
+        for word in self.strip:
+            shorter = _strip(shorter, word)
+            if shorter in self.known:
+                return shorter
+            if any_case and shorter.lower() in self._by_case:
+                return self._by_case[shorter.lower()]
+        return name if self.known else shorter or name
+
+    def rename_hit(self, hit: Hit) -> Hit:
+        """Rewrite the id and the document of a hit."""
+        return replace(hit, id=self.rename(hit.id), doc_id=self.rename(hit.doc_id))
+
+
+def _strip(name: str, word: str) -> str:
+    if word in STRIPPED:
+        return STRIPPED[word](name)
+    return name.removeprefix(word) if name.startswith(word) else name.removesuffix(word)
+
+
+def find_cure(unknown: Iterable[str], known: Collection[str]) -> tuple[tuple[str, ...], str, str]:
+    """Return what to strip, an unknown id and the id that it then becomes.
+
+    Nothing to strip, but ids, if the benchmark's own ids are the longer ones; all empty if the two
+    sides have nothing in common.
+    """
+    names = list(islice(unknown, _EXAMPLES))
+    for cure in _CURES:
+        rules = IdRules(strip=cure, known=known)
+        found = next((name for name in names if rules.rename(name) in known), None)
+        if found is not None:
+            return cure, found, rules.rename(found)
+    for name in names:
+        for place in _boundaries(name):
+            if name[place:] in known:
+                return (name[:place],), name, name[place:]
+            if name[:place] in known:
+                return (name[place:],), name, name[:place]
+    plain = {_plain(name): name for name in known}
+    same = next((name for name in names if _plain(name) in plain), "")
+    return (), same, plain[_plain(same)] if same else ""
+
+
+def _boundaries(name: str) -> Iterator[int]:
+    """Yield the places between a letter or digit and another character."""
+    for place in range(1, len(name)):
+        if name[place - 1].isalnum() != name[place].isalnum():
+            yield place
+
+
+def _plain(name: str) -> str:
+    return STRIPPED["extension"](STRIPPED["path"](name)).lower()
+
+
+def explain_ids(unknown: Sequence[str], known: Collection[str], *, of_files: bool = False) -> str:
+    """Show ids of both sides, and say what would make them the same.
+
+    The sides are a provider and a benchmark or, if `of_files`, a run and judgments, which have no
+    options to rewrite ids.
+    """
+    returned, have = ("in the run", "the judgments have") if of_files else _SIDES
+    cure, theirs, ours = find_cure(unknown, known)
+    if not theirs:
+        listed = ", ".join(map(_quote, islice(known, _SHOWN))) or "none"
+        got = ", ".join(map(_quote, unknown[:_SHOWN]))
+        advice = "" if of_files else " If not, map the ids (id_map)"
+        return f"{got} {returned}; {have} {listed}; is it a search over other documents?{advice}"
+    example = f"{_quote(theirs)} {returned}; {have} {_quote(ours)}"
+    if not cure:
+        return example if of_files else f"{example}; return these ids, or map yours (id_map)"
+    more = " and ".join(_ABOUT.get(word, f"{word!r:.40}") for word in cure)
+    words = ", ".join(word if word in STRIPPED else repr(word) for word in cure)
+    return f"{example}; the ids have {more}{'' if of_files else f' (strip: [{words}])'}"
+
+
+def _quote(name: str) -> str:
+    return f"{name!r:.60}"
+
+
+@dataclass(frozen=True)
+class UnknownIds:
+    """Retrieved ids that the benchmark does not have.
+
+    Attributes:
+        count: Number of hits with such ids.
+        retrieved: Number of hits.
+        examples: The first such ids.
+        explanation: Ids of both sides and what would make them the same.
+        is_certain: Whether the benchmark lists its ids, so that others are wrong.
+    """
+
+    count: int
+    retrieved: int
+    examples: tuple[str, ...]
+    explanation: str
+    is_certain: bool
+
+    @property
+    def is_failure(self) -> bool:
+        """Whether all ids are wrong, so that scores would be about ids and not about the search."""
+        return self.is_certain and self.count == self.retrieved
+
+    @property
+    def summary(self) -> str:
+        """The number of ids in a few words."""
+        ids = pluralize(self.retrieved, "retrieved id")
+        if not self.is_certain:
+            return f"none of {ids} is judged for any query"
+        if self.is_failure:
+            return f"none of {ids} is in the benchmark"
+        return f"{self.count} of {ids} {'is' if self.count == 1 else 'are'} not in the benchmark"
+
+    def describe(self) -> str:
+        """Describe the ids, their effect and the cure in one line."""
+        effect = "so there is no score" if self.is_failure else "and cannot be relevant"
+        if not self.is_certain:
+            effect = "so the scores say nothing about the search"
+        return f"{self.summary}, {effect}: {self.explanation}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the ids for the record of a run."""
+        return {
+            "count": self.count,
+            "retrieved": self.retrieved,
+            "summary": self.summary,
+            "examples": list(self.examples[:_SHOWN]),
+            "explanation": self.explanation,
+        }
+
+
+class IdTally:
+    """Counts the retrieved ids that a benchmark does not have.
+
+    A benchmark *lists* its ids if it has documents and no judgment names a chunk that is not there;
+    then every other id is wrong. If it does not (only judgments, or labels of a pack), most
+    retrieved ids may rightly be missing: it counts only if none of them is judged for any query.
+
+    Hits with a text or an address may match without their ids. If any hit does, the system has ids
+    of its own, and its other hits are not counted.
+    """
+
+    def __init__(self, targets: Targets, judgments: Iterable[Judgment], *, has_pack: bool) -> None:
+        self._targets = targets
+        self._judged: dict[str, None] = {}
+        self._lists_ids = targets.corpus.closed and not has_pack
+        for judgment in judgments:
+            anchor, alias = judgment.target, judgment.extra.get("chunk_id")
+            self._judged.update(dict.fromkeys(filter(None, (anchor.chunk, anchor.document))))
+            if anchor.chunk and anchor.chunk not in targets.chunks:
+                self._lists_ids = False
+            if isinstance(alias, str) and alias:
+                self._judged[alias] = None
+        self._retrieved = self._bare = self._evident = self._matched = 0
+        self._examples: dict[str, None] = {}
+
+    def add(self, _: str, hits: Sequence[Hit], judged: Judged) -> None:
+        """Count the hits of a query."""
+        covered = {hit.rank for hit in judged.ranking.hits}
+        self._retrieved += len(hits)
+        for rank, hit in enumerate(hits, start=1):
+            if self._is_known(hit):
+                continue
+            if rank in covered or (hit.text and judged.strategy == "token-fallback"):
+                self._matched += 1
+                continue
+            if hit.text or hit.doc_id or any(map(hit.metadata.get, ADDRESS_FIELDS)):
+                self._evident += 1
+            else:
+                self._bare += 1
+            if len(self._examples) < _EXAMPLES:
+                self._examples[hit.id] = None
+
+    def _is_known(self, hit: Hit) -> bool:
+        names = {hit.id, hit.id.partition("#")[0], hit.doc_id}
+        targets = self._targets
+        return any(
+            name in targets.chunks or name in targets.corpus or name in self._judged
+            for name in names
+            if name
+        )
+
+    @property
+    def found(self) -> UnknownIds | None:
+        """The unknown ids; None if there are none, or the benchmark does not list its ids."""
+        count = self._bare + (0 if self._matched else self._evident)
+        if not count or (not self._lists_ids and count < self._retrieved):
+            return None
+        examples = tuple(self._examples)
+        known = dict.fromkeys(chain((text.document for text in self._targets.corpus), self._judged))
+        known |= dict.fromkeys(self._targets.chunks)
+        certain = self._lists_ids or _is_curable(examples, known)
+        explanation = explain_ids(examples, known)
+        return UnknownIds(count, self._retrieved, examples, explanation, certain)
+
+
+def _is_curable(unknown: Sequence[str], known: Collection[str]) -> bool:
+    """Whether the cure makes known ids of at least two, so that it is no coincidence."""
+    rules = IdRules(strip=find_cure(unknown, known)[0], known=known)
+    cured = sum(rules.rename(name) in known for name in unknown)
+    return bool(rules.strip) and cured >= min(2, len(unknown))
