@@ -24,11 +24,14 @@ def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_set_writes_a_file_to_commit(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(build_app(), ["baseline", "set", "before.json"]) == 0
-    assert capsys.readouterr().out == f"baseline written to {FILE}: bm25 on drinks\n"
+    shown = capsys.readouterr().out
+    assert shown.startswith(
+        f"baseline written to {FILE}: bm25 on drinks\npower of one rule: with 40 "
+    )
     first = Path(FILE).read_bytes()
     assert run(build_app(), ["baseline", "set", "before.json", "--json"]) == 0
     data = json.loads(capsys.readouterr().out)["data"]
-    assert (data["run"], data["left_out"]) == ("before", [])
+    assert (data["run"], data["left_out"], data["power"]["fewest"]) == ("before", [], 6)
     assert data["parts"][0]["queries"] == 40
     assert Path(FILE).read_bytes() == first
     assert sum(b'"nDCG@10": [' in line for line in first.splitlines()) == 1

@@ -204,3 +204,19 @@ def test_the_note_on_a_gate_without_drop_rules_is_everywhere(
     assert json.loads(capsys.readouterr().out)["data"]["note"] == words
     assert run(build_app(), [*asked, "--max-drop", "RR=0.1", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["data"]["note"] == ""
+
+
+def test_the_configuration_decides_what_an_inconclusive_rule_does(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    asked = ["gate", "noisy.json", "--config", "rules.yaml"]
+    assert run(build_app(), asked) == 0
+    assert "power: with 40 queries a drop fails only if" in capsys.readouterr().out
+    rules = Path("rules.yaml")
+    strict = RULES.replace("gate:", "gate:\n  on_inconclusive: fail", 1)
+    rules.write_text(strict, encoding="utf-8")
+    assert run(build_app(), asked) == 1
+    assert "(strict: inconclusive rules fail)" in capsys.readouterr().out
+    rules.write_text(strict.replace(": fail", ": warn"), encoding="utf-8")
+    assert run(build_app(), asked) == 2
+    assert "on_inconclusive" in capsys.readouterr().err

@@ -46,6 +46,7 @@ def set_baseline(
             "file": None if to_stdout else output,
             "left_out": built.left_out,
             "failed_queries": built.failed,
+            "power": built.power.to_dict(),
             **({"text": baseline.dumps()} if to_stdout else {}),
             **_describe(baseline),
         }
@@ -56,6 +57,9 @@ def set_baseline(
     else:
         owners = ", ".join(f"{part.provider} on {part.benchmark}" for part in baseline.parts)
         print(escape_controls(f"baseline written to {output}: {owners}"))
+    if not is_quiet():
+        note = f"power of one rule: {built.power.sentence}"
+        print(escape_controls(note), file=sys.stderr if to_stdout else sys.stdout)
     if built.left_out:
         words = escape_controls(f"left out because they failed: {', '.join(built.left_out)}")
         print(words, file=sys.stderr if to_stdout else sys.stdout)

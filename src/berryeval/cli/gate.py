@@ -18,8 +18,9 @@ from berryeval.cli.output import console, print_document, print_indented, print_
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from berryeval.gates import SelfCheck, Status, Verdict
+    from berryeval.gates import Status, Verdict
     from berryeval.reports import Report
+    from berryeval.workflows import JudgedRun
 
 
 ON_GITHUB: Final = "GITHUB_ACTIONS"  # "true" in every step of a workflow
@@ -45,7 +46,8 @@ def gate(  # noqa: PLR0913 - the options of the command
 
     Rules come from the configuration file (`gate` and `thresholds`) and from options. With a
     baseline but no rule about drops, any significant drop of a metric fails. Exits with 1 if a
-    rule fails; an inconclusive rule fails only with --strict. In GitHub Actions the command adds
+    rule fails; an inconclusive rule fails only with --strict, or with
+    `on_inconclusive: fail`. In GitHub Actions the command adds
     to the step summary and annotates failures.
 
     Example: berryeval gate latest --baseline berryeval-baseline.json --max-drop nDCG@10=0.01
@@ -83,17 +85,18 @@ def gate(  # noqa: PLR0913 - the options of the command
     files = _write_files(report, formats, STDOUT) if output == STDOUT else None
     if not json:
         screen = error_screen() if output == STDOUT else console()
-        _print(screen, report, judged.self_check, good=judged.passed, strict=strict)
+        _print(screen, report, judged)
     if files is None:
         files = _write_files(report, formats, output or judged.folder)
     if json:
         data = {
             "run": judged.record.id,
             "passed": judged.passed,
-            "strict": strict,
+            "strict": judged.strict,
             "note": judged.note,
             "verdicts": [one.to_dict() for one in judged.verdicts],
             "self_check": judged.self_check.to_dict() if judged.self_check else None,
+            "power": judged.power.to_dict() if judged.power else None,
             "files": files,
         }
         print_json("gate", data)
@@ -121,20 +124,21 @@ def print_verdicts(screen: Console, verdicts: Sequence[Verdict], note: str = "")
             print_indented(screen, f"{one.status.upper()}{group}  {one.sentence}", 2, style=style)
 
 
-def _print(
-    screen: Console, report: Report, checked: SelfCheck | None, *, good: bool, strict: bool
-) -> None:
+def _print(screen: Console, report: Report, judged: JudgedRun) -> None:
     screen.print(f"gate on {report.runs[0].id}")
     screen.print()
     print_verdicts(screen, report.verdicts, report.note)
     counts = Counter(one.status for one in report.verdicts)
     shown = ", ".join(f"{counts[name]} {name}" for name in _STYLES if counts[name])
-    end = "passed" if good else "failed"
-    why = " (strict: inconclusive rules fail)" if strict and counts["inconclusive"] else ""
+    end = "passed" if judged.passed else "failed"
+    why = " (strict: inconclusive rules fail)" if judged.strict and counts["inconclusive"] else ""
+    style = "bold green" if judged.passed else "bold red"
     screen.print()
-    screen.print(f"gate {end}: {shown}{why}", style="bold green" if good else "bold red")
-    if checked is not None:
-        screen.print(f"self-check: {checked.sentence}")
+    screen.print(f"gate {end}: {shown}{why}", style=style)
+    if judged.self_check is not None:
+        screen.print(f"self-check: {judged.self_check.sentence}")
+    if judged.power is not None and not is_quiet():
+        screen.print(f"power: {judged.power.sentence}")
 
 
 def _read_formats(export: list[str] | None, output: str | None) -> list[str]:

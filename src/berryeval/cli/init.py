@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Final
 
 from berryeval.cli.app import is_quiet
 from berryeval.cli.flags import Flag
+
+_FEW: Final = 15  # questions, as people begin with
 
 
 def init(folder: str | None = None, /, *, force: Flag = False, json: Flag = False) -> None:
@@ -20,6 +23,7 @@ def init(folder: str | None = None, /, *, force: Flag = False, json: Flag = Fals
         json: JSON output.
     """
     from berryeval.cli.output import print_json
+    from berryeval.gates import Power
     from berryeval.workflows import write_starting_files
 
     written = write_starting_files(Path(folder) if folder else None, force=force)
@@ -36,3 +40,4 @@ def init(folder: str | None = None, /, *, force: Flag = False, json: Flag = Fals
             f"next: replace the titles in {written.questions} with questions of your users, then:"
         )
     print("berryeval eval")
+    print(f"before you rely on a gate: {Power(_FEW).sentence}")

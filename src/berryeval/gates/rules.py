@@ -213,6 +213,9 @@ class Gate(_Part):
         default="", description="file written by `berryeval baseline set`, a run, or its name"
     )
     rules: list[Rule] = Field(default=[], description="rules; the worst verdict decides")
+    on_inconclusive: Literal["pass", "fail"] = Field(
+        default="pass", description="what an inconclusive rule does; `--strict` means fail"
+    )
     strict_data: bool = Field(
         default=False, description="refuse a baseline that was measured on other data"
     )

@@ -177,7 +177,8 @@ class Evaluation:
                 current folder.
             baseline: Baseline to measure drops against: a file of `berryeval baseline set`, or a
                 run. Without a rule about drops, no metric may drop.
-            strict: Fail if a rule is inconclusive; `--eval-strict` by default.
+            strict: Fail if a rule is inconclusive; `--eval-strict` by default, and always with
+                `on_inconclusive: fail` in the rules.
             strict_data: Refuse a baseline that was measured on other data.
             worst: Number of worst queries that a failure shows.
         """
@@ -187,7 +188,7 @@ class Evaluation:
         judged = judge_result(result, rules, baseline=named, strict=strict, strict_data=strict_data)
         self._properties += map(as_property, judged.verdicts)
         if not judged.passed:
-            pytest.fail(_describe_failure(judged, worst, strict=strict), pytrace=False)
+            pytest.fail(_describe_failure(judged, worst), pytrace=False)
         return judged.verdicts
 
 
@@ -195,8 +196,8 @@ def _as_list(given: object) -> list[object]:
     return list(given) if isinstance(given, list | tuple) else [given]
 
 
-def _describe_failure(judged: JudgedRun, worst: int, *, strict: bool) -> str:
-    broken = judged.find_failing(strict=strict)
+def _describe_failure(judged: JudgedRun, worst: int) -> str:
+    broken = judged.find_failing()
     lines = [f"retrieval quality: {pluralize(len(broken), 'rule')} not satisfied"]
     lines += [f"  {one.status.upper()} {format_verdict(one)}" for one in broken]
     lines += worst_lines(judged.record, broken, worst)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from berryeval.stats.comparison import Comparison, PairedDifference
     from berryeval.stats.corrections import CORRECTIONS, correct_p_values, tukey_hsd
     from berryeval.stats.effects import (
+        POWER,
         EffectSizes,
         Equivalence,
         effect_sizes,

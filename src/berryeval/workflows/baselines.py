@@ -8,7 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from berryeval.errors import ConfigurationError, DataError
-from berryeval.gates import Baseline, Rule, Verdict, missing_sentence, missing_verdict, new_sentence
+from berryeval.gates import (
+    Baseline,
+    Power,
+    Rule,
+    Verdict,
+    missing_sentence,
+    missing_verdict,
+    new_sentence,
+)
 from berryeval.metrics import direction_of, parse_metrics
 from berryeval.runner import count_failed
 from berryeval.runs import standard_metrics
@@ -66,6 +74,11 @@ class NewBaseline:
     baseline: Baseline
     left_out: list[str]
     failed: list[dict[str, str | int]]
+
+    @property
+    def power(self) -> Power:
+        """What one rule about a drop can notice, in the part with the fewest queries."""
+        return Power(min((len(part.queries) for part in self.baseline.parts), default=0))
 
     @property
     def warning(self) -> str:

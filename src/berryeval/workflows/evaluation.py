@@ -101,6 +101,7 @@ class Evaluation:
 
     def has_passed(self, *, strict: bool = False) -> bool:
         """Whether the gate passes; with `strict`, an inconclusive rule fails."""
+        strict = strict or self.plan.gate.on_inconclusive == "fail"
         return has_passed(self.verdicts, strict=strict)
 
     def count_failed(self, *, tolerant: bool = False) -> int:

@@ -13,6 +13,7 @@ from berryeval.errors import ConfigurationError
 from berryeval.gates import (
     Baseline,
     Gate,
+    Power,
     SelfCheck,
     baseline_value,
     check_held,
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
     from berryeval._internal.files import PathLike
     from berryeval.benchmarks import Benchmark
     from berryeval.data import Query
-    from berryeval.gates import Rule, Verdict
+    from berryeval.gates import Rule, Sample, Verdict
     from berryeval.workflows.config import KeyPath
     from berryeval.workflows.run_folder import RunFolder
 
@@ -166,12 +167,18 @@ class JudgedRun:
     folder: Path
     verdicts: list[Verdict]
     note: str
-    passed: bool
+    strict: bool = False  # whether inconclusive rules fail
     self_check: SelfCheck | None = None
+    power: Power | None = None
 
-    def find_failing(self, *, strict: bool = False) -> list[Verdict]:
+    @property
+    def passed(self) -> bool:
+        """Whether the gate passes."""
+        return has_passed(self.verdicts, strict=self.strict)
+
+    def find_failing(self) -> list[Verdict]:
         """Return the verdicts that fail the gate."""
-        return find_failing(self.verdicts, strict=strict)
+        return find_failing(self.verdicts, strict=self.strict)
 
 
 def judge_run(
@@ -201,14 +208,12 @@ def judge_run(
         )
     record = found.record
     verdicts = judge_record(gate, record, named=run)
-    return JudgedRun(
-        record,
-        found.folder or Path(),
-        verdicts,
-        drop_note(gate),
-        has_passed(verdicts, strict=strict),
-        _check_gate_itself(gate, record, strict=strict) if self_check else None,
-    )
+    strict = strict or gate.on_inconclusive == "fail"
+    samples = _samples_of(gate, record) if self_check or gate.baseline else []
+    checked = _check_gate_itself(gate, samples, strict=strict) if self_check else None
+    folder = found.folder or Path()
+    power = Power.of(samples)
+    return JudgedRun(record, folder, verdicts, drop_note(gate), strict, checked, power)
 
 
 def judge_result(
@@ -235,8 +240,8 @@ def judge_result(
         )
     needs_baseline(gate, _BASELINE)
     verdicts = judge_record(gate, record)
-    passed = has_passed(verdicts, strict=strict)
-    return JudgedRun(record, Path(), verdicts, drop_note(gate), passed)
+    strict = strict or gate.on_inconclusive == "fail"
+    return JudgedRun(record, Path(), verdicts, drop_note(gate), strict)
 
 
 def _as_record(result: Any) -> RunRecord:
@@ -275,18 +280,23 @@ def compare_with_baseline(
     rules = drop_rules(metrics_of_run(record), kept, record.id)
     gate = Gate(baseline=kept.run, strict_data=strict_data).model_copy(update={"rules": rules})
     verdicts = [*judge(gate, record, kept, wanted=False), *judge_unshared(record, kept)]
-    return JudgedRun(record, Path(), verdicts, "", has_passed(verdicts, strict=strict))
+    return JudgedRun(record, Path(), verdicts, "", strict)
 
 
-def _check_gate_itself(gate: Gate, run: RunRecord, *, strict: bool) -> SelfCheck:
+def _samples_of(gate: Gate, run: RunRecord) -> list[Sample]:
+    """Return what the rules about drops compare; with the run itself if there is no baseline."""
     baseline = Baseline.of(run)
     if gate.baseline:
         baseline = find_other_baseline(gate.baseline, run.id, run.created)
     if allows_no_drop(gate):
         gate = forbid_drops(gate, metrics_of_run(run), baseline)
-    if all(rule.max_drop is None for rule in gate.rules):
+    return collect_samples(gate, run, baseline)
+
+
+def _check_gate_itself(gate: Gate, samples: Sequence[Sample], *, strict: bool) -> SelfCheck:
+    if not allows_no_drop(gate) and all(rule.max_drop is None for rule in gate.rules):
         raise ConfigurationError("--self-check needs a rule with max_drop, found none")
-    return self_check(collect_samples(gate, run, baseline), strict=strict)
+    return self_check(samples, strict=strict)
 
 
 # Before a run: whether its gate can be judged.

@@ -1,0 +1,108 @@
+"""The power of a gate: what it can notice with so many queries."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
+
+from berryeval._internal.text import pluralize
+from berryeval.stats import POWER
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from berryeval.gates.regression import Sample
+
+
+_ENOUGH: Final = 0.1  # a gate that notices when every tenth query is ruined needs no advice
+
+
+@dataclass(frozen=True)
+class Power:
+    """What rules about drops can notice at best: some queries get worse, and none better.
+
+    Attributes:
+        queries: Number of queries that are compared.
+        family: Number of drops that are tested together.
+        significance: Significance level of the rules.
+        group: Group of queries, such as "category=factual"; empty for all.
+    """
+
+    queries: int
+    family: int = 1
+    significance: float = 0.05
+    group: str = ""
+
+    @classmethod
+    def of(cls, samples: Sequence[Sample]) -> Power | None:
+        """Return the power of the rule with the fewest queries; None without samples."""
+        found = [
+            cls(len(one.before), len(samples), one.rule.significance, one.rule.group)
+            for one in samples
+        ]
+        return min(found, key=lambda one: one.queries, default=None)
+
+    @property
+    def fewest(self) -> int:
+        """Number of worse queries from which on a drop is significant, if none is better.
+
+        The smallest p of k changed queries is 2 / 2^k, times the number of drops.
+        """
+        return 1 + math.ceil(math.log2(self.family / self.significance) - 1e-9)
+
+    @cached_property
+    def share(self) -> float | None:
+        """Share of ruined queries that is noticed in four of five runs; None if there is none."""
+        if self.queries < self.fewest:
+            return None
+        low, high = 0.0, 1.0
+        for _ in range(30):
+            middle = (low + high) / 2
+            if _chance_of(self.fewest, self.queries, middle) < POWER:
+                low = middle
+            else:
+                high = middle
+        return high
+
+    @cached_property
+    def needed(self) -> int:
+        """Number of queries that notice when every tenth is ruined, in four of five runs."""
+        count = self.fewest
+        while _chance_of(self.fewest, count, _ENOUGH) < POWER:
+            count += 1
+        return count
+
+    @property
+    def sentence(self) -> str:
+        """What can be noticed, and what would help."""
+        of_group = f" of {self.group}" if self.group else ""
+        queries = f"{pluralize(self.queries, 'query', 'queries')}{of_group}"
+        together = f" when {self.family} drops are tested together" if self.family > 1 else ""
+        advice = (
+            f"About {self.needed} queries{of_group} notice a change that ruins every tenth of them"
+        )
+        advice += ", fewer if less is tested together" if self.family > 1 else ""
+        if self.share is None:
+            return (
+                f"{queries} can never fail a rule about a drop{together}, because at least "
+                f"{self.fewest} have to get worse. {advice}"
+            )
+        found = (
+            f"with {queries} a drop fails only if at least {self.fewest} get worse{together}. "
+            f"A change that ruins {self.share * 100:.0f} % of them is noticed in four of five "
+            "runs, a smaller one less often"
+        )
+        return f"{found}. {advice}" if self.share > _ENOUGH else found
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers for JSON."""
+        names = ("queries", "family", "significance", "group", "fewest", "share", "needed")
+        return {**{name: getattr(self, name) for name in names}, "sentence": self.sentence}
+
+
+def _chance_of(least: int, count: int, share: float) -> float:
+    """Return the probability of at least so many of `count` with this share."""
+    fewer = sum(math.comb(count, n) * share**n * (1 - share) ** (count - n) for n in range(least))
+    return 1 - fewer
