@@ -146,7 +146,59 @@ def test_dark_mode_is_dark(browser: Any, file: Path) -> None:
 
 def test_no_text_becomes_an_active_element(browser: Any, file: Path) -> None:
     page, _ = opened(browser, file, 800, "light")
-    assert page.locator("script, img, iframe, object, embed, form, input").count() == 0
+    assert page.locator("img, iframe, object, embed, form").count() == 0
+    assert page.locator("script").count() == 1
+    assert page.locator("input").count() == page.locator(".tools input").count() == 1
+    page.close()
+
+
+def test_queries_can_be_filtered_and_sorted(browser: Any, tmp_path: Path) -> None:
+    run = run_record(8, (0.3, 0.6))
+    path = tmp_path / "report.html"
+    path.write_text(render(Report.of([run])), encoding="utf-8")
+    page = browser.new_page()
+    page.goto(path.as_uri())
+    shown = page.locator("details.query:visible")
+    page.fill(".tools input", "Q-003")
+    assert shown.count() == 1
+    assert page.locator(".tools output").inner_text() == "1 of 8"
+    page.fill(".tools input", "factual")
+    assert shown.count() == 3
+    page.fill(".tools input", "")
+    scores = run.benchmarks[0].providers[1].scores
+    assert scores is not None
+    values = scores.per_query("nDCG@10")
+    for word, sign in (("lowest", 1), ("highest", -1)):
+        page.select_option(".tools select", f"system-1: {word} first")
+        found = page.locator("details.query .id").all_inner_texts()
+        assert found == sorted(values, key=lambda query: sign * values[query])
+    page.select_option(".tools select", "as in the benchmark")
+    assert page.locator("details.query .id").all_inner_texts() == list(values)
+    page.close()
+
+
+def test_the_page_works_without_its_script(browser: Any, tmp_path: Path) -> None:
+    path = tmp_path / "report.html"
+    path.write_text(render(Report.of([run_record(3)])), encoding="utf-8")
+    page = browser.new_context(java_script_enabled=False).new_page()
+    page.goto(path.as_uri())
+    assert page.locator(".tools").count() == 0
+    page.locator("details.query > summary").first.click()
+    assert page.locator("details.query .inside").first.is_visible()
+    page.locator("details.query .passage > summary").first.click()
+    assert page.locator("details.query .passage p").first.is_visible()
+    page.close()
+
+
+def test_the_policy_stops_any_other_script(browser: Any, tmp_path: Path) -> None:
+    """Even if a text escaped from its place, it would not run."""
+    text = render(Report.of([run_record(3)]))
+    path = tmp_path / "report.html"
+    evil = "<script>document.title = 'run'</script><img src=x onerror=\"document.title = 'run'\">"
+    path.write_text(text.replace("</body>", f"{evil}</body>"), encoding="utf-8")
+    page = browser.new_page()
+    page.goto(path.as_uri())
+    assert page.title() != "run"
     page.close()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -138,12 +139,14 @@ class System:
         run: Run of the provider.
         benchmark: Benchmark record within that run.
         record: Provider record within that benchmark.
+        place: Number that sets the color and shape, the same on the whole page.
     """
 
     label: str
     run: RunRecord
     benchmark: BenchmarkRecord
     record: ProviderRecord
+    place: int = 0
 
     @property
     def scores(self) -> Scores | None:
@@ -305,7 +308,7 @@ class Report:
             for part in run.benchmarks:
                 parts.setdefault((part.name, part.asked), []).append((run, part))
         titles = _section_titles([found[0][1] for found in parts.values()])
-        sections = tuple(map(_build_section, titles, parts.values()))
+        sections = _place_systems(list(map(_build_section, titles, parts.values())))
         names = ", ".join(dict.fromkeys(section.name for section in sections))
         title = title or f"Retrieval quality: {names}"
         return cls(title, tuple(runs), sections, tuple(verdicts), tuple(compared), note)
@@ -335,6 +338,46 @@ def _build_section(title: str, parts: list[tuple[RunRecord, BenchmarkRecord]]) -
     systems = tuple(System(label, *one) for label, one in zip(labels, found, strict=True))
     queries = tuple({query.id: query for query in first.queries}.values())
     return Section(first.name, title, first.asked, queries, systems)
+
+
+def _place_systems(sections: Sequence[Section]) -> tuple[Section, ...]:
+    """Give every label one place in all sections, so that it has one color and shape."""
+    places = assign_places(system.label for section in sections for system in section.systems)
+    return tuple(
+        replace(
+            section,
+            systems=tuple(replace(one, place=places[one.label]) for one in section.systems),
+        )
+        for section in sections
+    )
+
+
+COLORS: Final = 8
+SHAPES: Final = 7
+
+
+def assign_places(labels: Iterable[str]) -> dict[str, int]:
+    """Return a place for each label: by its letters, and the next free one if that is taken.
+
+    So a provider looks alike in the reports of most runs. Two of at most seven labels never share
+    a color or a shape, and two of at most 56 never share both.
+
+    >>> assign_places(["bm25", "dense"]) == assign_places(["dense", "bm25"])
+    True
+    """
+    found: dict[str, int] = {}
+    for label in dict.fromkeys(labels):
+        first = zlib.crc32(label.encode(errors="backslashreplace"))
+        taken = found.values()
+        places = [(first + step) % (COLORS * SHAPES) for step in range(COLORS * SHAPES)]
+        worth = [
+            any(place % COLORS == one % COLORS for one in taken)
+            + any(place % SHAPES == one % SHAPES for one in taken)
+            + (place in taken)
+            for place in places
+        ]
+        found[label] = places[worth.index(min(worth))]
+    return found
 
 
 def _unique_labels(names: list[tuple[str, str]]) -> list[str]:

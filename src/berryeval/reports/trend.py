@@ -15,6 +15,7 @@ from berryeval._internal.optional import import_optional
 from berryeval.errors import ConfigurationError, DataError
 from berryeval.reports.exporters.csv import defuse, format_csv
 from berryeval.reports.html.svg import DASHES, SHAPES, assign_lanes, clean_texts, cycle, hues
+from berryeval.reports.sections import assign_places
 
 if TYPE_CHECKING:
     from berryeval._internal.files import PathLike
@@ -226,16 +227,17 @@ def build_trend_spec(lines: Sequence[TrendLine]) -> dict[str, Any]:
         "axis": {"labelExpr": time_labels("timeFormat"), "tickCount": 8},
     }  # fmt: skip
     names = [_name(line) for line in lines]
+    places = assign_places(names)
     hue = {
         "field": "line", "type": "nominal", "title": None, "legend": _legend(names),
-        "scale": hues(names),
+        "scale": hues(places),
     }  # fmt: skip
-    dash = {"field": "line", "scale": cycle(DASHES, names), "legend": None}
+    dash = {"field": "line", "scale": cycle(DASHES, places), "legend": None}
     shape = {
         "field": "line",
         "title": None,
         "legend": _legend(names),
-        "scale": cycle(SHAPES, names),
+        "scale": cycle(SHAPES, places),
     }
     y = {"type": "quantitative", "scale": {"zero": False}, "title": metric}
     shared = {"x": x, "color": hue, "detail": {"field": "part"}}

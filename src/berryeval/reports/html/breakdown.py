@@ -71,7 +71,7 @@ def _breakdown(section: Section, by: str, metric: str) -> Breakdown | None:
         GroupRow(name, sizes[name], tuple(rate((table.get(name) for table in tables), metric)))
         for name in names
     ]
-    places = tuple(section.systems.index(system) for system in systems)
+    places = tuple(system.place for system in systems)
     return Breakdown(by, metric, tuple(one.label for one in systems), places, tuple(rows))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -57,6 +57,11 @@ class Contrast:
         return None if self.row is None else self.row.p_corrected
 
     @property
+    def raw(self) -> float | None:
+        """p-value before the correction."""
+        return None if self.row is None else self.row.p
+
+    @property
     def certain(self) -> bool:
         """Whether the best is significantly better."""
         return self.row is not None and self.row.shown and (self.difference or 0) > 0
@@ -100,7 +105,7 @@ def build_contrasts(section: Section, metric: str) -> tuple[Contrast, ...]:
         Contrast(
             best.label,
             other.label,
-            section.systems.index(other),
+            other.place,
             _subtract(best, other, metric, sign),
             sign,
             rows.get(frozenset((best.label, other.label))),
@@ -181,7 +186,9 @@ def _capitalize(sentence: str) -> str:
 _WIDTH = 230  # beside the verdict
 
 
-def draw_leads(contrasts: Sequence[Contrast], labels: Sequence[str], metric: str) -> Figure | None:
+def draw_leads(
+    contrasts: Sequence[Contrast], places: Mapping[str, int], metric: str
+) -> Figure | None:
     """Draw the leads that have an interval, over systems that answered most of their queries."""
     known = [
         (one, one.interval)
@@ -206,7 +213,7 @@ def draw_leads(contrasts: Sequence[Contrast], labels: Sequence[str], metric: str
         else ""
     )
     return Figure(
-        _build_spec(data, labels),
+        _build_spec(data, places),
         f"Lead of {best} in {metric}, with 95 % confidence intervals; the line marks no difference."
         f"{alone}",
         f"Lead of {best} in {metric} over each other provider, with 95 % confidence interval: "
@@ -214,7 +221,7 @@ def draw_leads(contrasts: Sequence[Contrast], labels: Sequence[str], metric: str
     )
 
 
-def _build_spec(data: list[dict[str, Any]], labels: Sequence[str]) -> dict[str, Any]:
+def _build_spec(data: list[dict[str, Any]], places: Mapping[str, int]) -> dict[str, Any]:
     x = {
         "type": "quantitative", "title": None,
         "axis": {"tickCount": 3, "format": "+.6~g",
@@ -224,7 +231,7 @@ def _build_spec(data: list[dict[str, Any]], labels: Sequence[str]) -> dict[str, 
         "field": "system", "type": "nominal", "sort": None, "title": None,
         "axis": {"ticks": False, "domain": False, "labelPadding": 8, "grid": False},
     }  # fmt: skip
-    hue = {"field": "system", "scale": hues(labels), "legend": None}
+    hue = {"field": "system", "scale": hues(places), "legend": None}
     return {
         "width": _WIDTH,
         "height": {"step": 30},
@@ -235,7 +242,7 @@ def _build_spec(data: list[dict[str, Any]], labels: Sequence[str]) -> dict[str, 
                 "encoding": {"x": {"datum": 0}},
             },
             *interval_layers(
-                "x", x, labels, value="difference", size=70, shared={"y": y, "color": hue}
+                "x", x, places, value="difference", size=70, shared={"y": y, "color": hue}
             ),
         ],
     }

@@ -97,7 +97,7 @@ def _failing(section: Section, system: System, metric: str) -> Failing:
     found = sort_worst_first(section, system, metric)
     nothing = 0 if direction_of(metric) == "down" else sum(value == 0 for _, value in found)
     return Failing(
-        place=section.systems.index(system),
+        place=system.place,
         label=system.label,
         worst=tuple(drop_perfect(found, metric)[:WORST]),
         valued=len(found),

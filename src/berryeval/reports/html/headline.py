@@ -52,7 +52,9 @@ def build_headline(
         )  # fmt: skip
     if not contrasts:
         alone = "Add a second provider for comparison."
-        words = "is the only provider with scores."
+        cell = None if standings.unscored else top.cells[0]
+        reach = f"reaches {metric} {value(cell.value)}." if cell else ""
+        words = reach or "is the only provider with scores."
         return Headline("none", top.label, words, (reached, alone, *failures))
     sound = [one for one in contrasts if not one.outcomes.failed]
     if not sound:

@@ -1,4 +1,4 @@
-"""The HTML report and the trend page: one file each, without network access or scripts."""
+"""The HTML report and the trend page: one file each, without network access."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from berryeval.reports.html.breakdown import build_breakdowns, draw_heat_map
 from berryeval.reports.html.contrasts import build_contrasts, draw_leads
 from berryeval.reports.html.failures import collect_failures, find_disagreements
 from berryeval.reports.html.headline import build_headline
-from berryeval.reports.html.provenance import collect_facts, reliability_notes
+from berryeval.reports.html.provenance import collect_facts, describe_unjudged, reliability_notes
 from berryeval.reports.html.rankings import draw_differences, name_side, view_queries
 from berryeval.reports.html.speed import collect_speeds, draw_latencies, draw_trade_off
 from berryeval.reports.html.standings import (
@@ -102,14 +102,14 @@ def _view_section(
     breakdowns, speeds = build_breakdowns(section), collect_speeds(section)
     order = find_answering(section, metric) if metric else []
     contrasts = build_contrasts(section, metric) if order else ()
-    labels = [system.label for system in section.systems]
-    names = shorten_names(labels)
+    places = {system.label: system.place for system in section.systems}
+    names = shorten_names(list(places))
     figures = {
-        "lead": None if compared else draw_leads(contrasts, labels, metric),
-        "metrics": draw_metrics(standings, labels),
+        "lead": None if compared else draw_leads(contrasts, places, metric),
+        "metrics": draw_metrics(standings, places),
         "precision_recall": draw_precision_recall(section),
-        "latency": draw_latencies(speeds, labels),
-        "trade_off": draw_trade_off(standings, speeds, labels),
+        "latency": draw_latencies(speeds, places),
+        "trade_off": draw_trade_off(standings, speeds, places),
     }
     charts = {name: studio.draw(figure, names) for name, figure in figures.items()}
     return {
@@ -125,11 +125,14 @@ def _view_section(
         "heat_maps": [studio.draw(draw_heat_map(one), names) for one in breakdowns],
         "failing": collect_failures(section),
         "disagreements": find_disagreements(section),
-        "order": [(section.systems.index(system), system.label) for system in order],
+        "order": [(system.place, system.label) for system in order],
         "speeds": speeds,
         "details": view_queries(section),
         "notes": reliability_notes(section),
         "charts": charts | {"differences": _draw_differences(standings, contrasts, names, studio)},
+        "unjudged": describe_unjudged(section),
+        "corrected": any(one.row and one.row.comparisons > 1 for one in contrasts),
+        "alone": section.systems[0].label if len(section.systems) == 1 else "",
         "numbers": {query.id: place for place, query in enumerate(section.queries)},
         "metric": metric,
         "method": _describe_method(contrasts, section.comparison),
@@ -210,22 +213,28 @@ def _view_benchmark(
 
 
 def _render_template(template: str, **values: Any) -> str:
-    """Render a template with the style sheet and a policy that allows nothing else."""
+    """Render a template with our style sheet and script, and a policy that allows nothing else."""
     from markupsafe import Markup
 
     environment = _environment()
+    script = environment.get_template("page.js").render() if template == "page.html" else ""
     style = environment.get_template("style.css").render(
         chart_rules=Markup(svg.chart_rules()),  # noqa: S704 - our own colors
         light_systems=Markup(svg.system_rules(dark=False)),  # noqa: S704 - our own colors
         dark_systems=Markup(svg.system_rules(dark=True)),  # noqa: S704 - our own colors
     )
-    digest = base64.b64encode(hashlib.sha256(style.encode("utf-8")).digest()).decode("ascii")
-    policy = f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:"
+    policy = f"default-src 'none'; style-src '{_hash(style)}'; img-src data:"
+    policy += f"; script-src '{_hash(script)}'" if script else ""
     return environment.get_template(template).render(
         policy=f"{policy}; base-uri 'none'; form-action 'none'",
         style=Markup(style),  # noqa: S704 - our own style sheet
+        script=Markup(script),  # noqa: S704 - our own script, without a word of the data
         **values,
     )
+
+
+def _hash(text: str) -> str:
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode('ascii')}"
 
 
 @cache

@@ -55,9 +55,6 @@ def reliability_notes(section: Section) -> tuple[tuple[str, str], ...]:
             found["", note] = None
         for note in (*system.record.warnings, *(system.scores.notes if system.scores else ())):
             found[system.label, _shorten_error(system, note)] = None
-    unjudged = _describe_unjudged(section)
-    if unjudged:
-        found["", unjudged] = None
     return tuple((about, shorten(note, 600)) for about, note in found)
 
 
@@ -68,7 +65,8 @@ def _shorten_error(system: System, note: str) -> str:
     return note.replace(longest, shorten(longest, _ERROR_CHARACTERS)) if longest else note
 
 
-def _describe_unjudged(section: Section) -> str:
+def describe_unjudged(section: Section) -> str:
+    """Return the share of hits without a judgment; empty without such hits."""
     shares = [
         f"{shorten(system.label, 60)} {numbers.format_share(share)}"
         for system in order_systems(section)

@@ -21,7 +21,7 @@ from berryeval.reports.html.svg import SYSTEMS, WIDTH, ZERO, Figure, sample_even
 from berryeval.reports.html.typography import Cut, cut, shorten, signed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from berryeval.data import Query
     from berryeval.reports.html.contrasts import Contrast
@@ -55,6 +55,8 @@ PASSAGE_CHARACTERS: Final = 130
 NAME_CHARACTERS: Final = 90
 ERROR_CHARACTERS: Final = 120  # the section on failures shows more
 MISSED: Final = 8
+MOST_WANTED: Final = 8
+EXPANDED_CHARACTERS: Final = 300  # of a passage that is unfolded
 SHADES: Final = 3
 MOST_GRADES: Final = 5  # in the legend
 MOST_QUERIES: Final = 200
@@ -63,7 +65,10 @@ MOST_HITS: Final = 8_000
 
 @dataclass(frozen=True)
 class HitView:
-    """A line of a ranking; `shade` is 0 (not relevant) to 3 (highest grade)."""
+    """A line of a ranking; `shade` is 0 (not relevant) to 3 (highest grade).
+
+    `rest` continues the `passage` where that is cut.
+    """
 
     rank: int
     name: str
@@ -73,6 +78,7 @@ class HitView:
     shade: int
     again: bool
     passage: str
+    rest: str
 
 
 @dataclass(frozen=True)
@@ -94,6 +100,18 @@ class Ranking:
 
 
 @dataclass(frozen=True)
+class WantedView:
+    """A relevant target: its text if known, and its rank for each system (None: not found)."""
+
+    name: str
+    grade: str
+    shade: int
+    text: str
+    rest: str
+    ranks: tuple[tuple[int, str, int | None], ...]
+
+
+@dataclass(frozen=True)
 class QueryView:
     """A query; `number` is its place in the section, used in links."""
 
@@ -104,6 +122,8 @@ class QueryView:
     labels: tuple[str, ...]
     description: str
     expected: str
+    wanted: tuple[WantedView, ...]
+    wanted_more: int
     rankings: tuple[Ranking, ...]
 
 
@@ -157,10 +177,12 @@ def view_queries(section: Section) -> QueryViews:
     highest = max((grade for grade in grades if grade is not None), default=1.0)
     metric = deciding_metric(section)
     columns = [
-        _Column(system, section.systems.index(system), values_by_query(system, metric))
+        _Column(system, system.place, values_by_query(system, metric))
         for system in order_systems(section)
     ]
-    shown = tuple(_view_query(columns, number, query, highest) for number, query in queries)
+    parts = {id(system.benchmark): system.benchmark for system in section.systems}
+    texts = {one.name: one.text for part in parts.values() for one in part.passages}
+    shown = tuple(_view_query(columns, texts, number, query, highest) for number, query in queries)
     return QueryViews(shown, len(section.queries) - len(shown))
 
 
@@ -172,9 +194,16 @@ class _Column(NamedTuple):
     values: dict[str, float]
 
 
-def _view_query(columns: Sequence[_Column], number: int, query: Query, highest: float) -> QueryView:
+def _view_query(
+    columns: Sequence[_Column],
+    texts: Mapping[str, str],
+    number: int,
+    query: Query,
+    highest: float,
+) -> QueryView:
     answers = [(one, found) for one in columns if (found := one.system.find_answer(query.id))]
     expected = next((found.expected for _, found in answers if found.expected), "")
+    wanted = _view_wanted(answers, texts, highest)
     return QueryView(
         number=number,
         id=shorten(query.id, NAME_CHARACTERS),
@@ -183,14 +212,66 @@ def _view_query(columns: Sequence[_Column], number: int, query: Query, highest: 
         labels=tuple(shorten(one, 40) for one in (query.category, query.difficulty) if one),
         description=str(cut(query.description, QUERY_CHARACTERS)),
         expected=str(cut(expected, QUERY_CHARACTERS)),
+        wanted=tuple(wanted[:MOST_WANTED]),
+        wanted_more=max(0, len(wanted) - MOST_WANTED),
         rankings=tuple(_view_ranking(one, found, highest) for one, found in answers),
     )
+
+
+class _Target:
+    """A relevant target while it is collected from the answers."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.grade = 0.0
+        self.text = ""
+        self.ranks: dict[int, int | None] = {}
+
+
+def _view_wanted(
+    answers: Sequence[tuple[_Column, AnswerRecord]], texts: Mapping[str, str], highest: float
+) -> list[WantedView]:
+    """Return the targets that systems found or missed, highest grade first."""
+    found: dict[str, _Target] = {}
+    for column, answer in answers:
+        for one in answer.missed:
+            target = found.setdefault(one.name, _Target(one.name))
+            target.grade = max(target.grade, one.grade)
+            target.text = texts.get(one.name, "")
+            target.ranks[column.place] = None
+    for column, answer in answers:
+        for rank, hit in enumerate(answer.hits, start=1):
+            if (hit.grade or 0) <= 0:
+                continue
+            name = column.system.name_of(hit)
+            document = name.partition(SECTION_SEPARATOR)[0]
+            names = (hit.id, hit.id.removesuffix("#"), name, document)
+            key = next((one for one in names if one in found), name)
+            target = found.setdefault(key, _Target(key))
+            target.grade = max(target.grade, hit.grade or 0)
+            target.text = target.text or column.system.passage(hit)
+            if target.ranks.get(column.place) is None:
+                target.ranks[column.place] = rank
+    return [
+        WantedView(
+            shorten(one.name, NAME_CHARACTERS),
+            f"{one.grade:g}",
+            _shade(one.grade, highest),
+            *_fold(one.text),
+            tuple(
+                (column.place, column.system.label, one.ranks[column.place])
+                for column, _ in answers
+                if column.place in one.ranks
+            ),
+        )
+        for one in sorted(found.values(), key=lambda one: -one.grade)
+    ]
 
 
 def _view_ranking(column: _Column, answer: AnswerRecord, highest: float) -> Ranking:
     system = column.system
     views = [_view_hit(system, rank, hit, highest) for rank, hit in enumerate(answer.hits, start=1)]
-    below = [replace(one, passage="") for one in views[HITS:] if one.shade]
+    below = [replace(one, passage="", rest="") for one in views[HITS:] if one.shade]
     missed = [(shorten(one.name, NAME_CHARACTERS), f"{one.grade:g}") for one in answer.missed]
     return Ranking(
         place=column.place,
@@ -210,6 +291,7 @@ def _view_ranking(column: _Column, answer: AnswerRecord, highest: float) -> Rank
 
 def _view_hit(system: System, rank: int, hit: HitRecord, highest: float) -> HitView:
     name = _innermost_heading(system.name_of(hit), hit.id)
+    passage, rest = _fold(_strip_heading(name, system.passage(hit)))
     return HitView(
         rank=rank,
         name=name,
@@ -218,8 +300,16 @@ def _view_hit(system: System, rank: int, hit: HitRecord, highest: float) -> HitV
         grade="?" if hit.grade is None else f"{hit.grade:g}",
         shade=_shade(hit.grade, highest),
         again=hit.again,
-        passage=shorten(_strip_heading(name, system.passage(hit)), PASSAGE_CHARACTERS),
+        passage=passage,
+        rest=rest,
     )
+
+
+def _fold(text: str) -> tuple[str, str]:
+    """Return the beginning of a text, and how it goes on when it is unfolded."""
+    line = " ".join(text.split())
+    shown = cut(line, PASSAGE_CHARACTERS).text
+    return shown, str(cut(line[len(shown) :], EXPANDED_CHARACTERS - PASSAGE_CHARACTERS))
 
 
 def _innermost_heading(name: str, identifier: str) -> str:

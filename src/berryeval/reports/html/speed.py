@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -45,13 +45,12 @@ class Speed:
 
 def collect_speeds(section: Section) -> tuple[Speed, ...]:
     """Return the speed of every system with queries; none without latencies and failures."""
-    places = {system.label: place for place, system in enumerate(section.systems)}
-    found = [_speed(places[system.label], system) for system in order_systems(section)]
+    found = [_speed(system) for system in order_systems(section)]
     known = any(one.latency is not None or one.answered < one.asked for one in found)
     return tuple(one for one in found if known and (one.asked or one.latency is not None))
 
 
-def _speed(place: int, system: System) -> Speed:
+def _speed(system: System) -> Speed:
     answers, outcomes = system.summaries, system.outcomes
     costs: Counter[str] = Counter()
     for answer in answers:
@@ -59,7 +58,7 @@ def _speed(place: int, system: System) -> Speed:
             if is_number(amount):
                 costs[name] += amount
     return Speed(
-        place=place,
+        place=system.place,
         label=system.label,
         latency=system.record.latency,
         seconds=tuple(one.latency for one in answers if one.latency is not None),
@@ -79,7 +78,7 @@ LOGARITHMIC: Final = "milliseconds, on a logarithmic scale"
 LEAST_SECONDS: Final = 1e-6  # zero has no logarithm
 
 
-def draw_latencies(speeds: Sequence[Speed], labels: Sequence[str]) -> Figure | None:
+def draw_latencies(speeds: Sequence[Speed], places: Mapping[str, int]) -> Figure | None:
     """Draw the latencies of all systems that answered."""
     timed = [one for one in speeds if one.latency is not None and one.seconds]
     if not timed:
@@ -111,7 +110,7 @@ def draw_latencies(speeds: Sequence[Speed], labels: Sequence[str]) -> Figure | N
                 "encoding": {
                     "y": y,
                     "x": {"field": "ms", **x},
-                    "color": {"field": "system", "scale": hues(labels), "legend": None},
+                    "color": {"field": "system", "scale": hues(places), "legend": None},
                 },
             },
             {
@@ -151,7 +150,7 @@ def milliseconds(seconds: float) -> float:
 
 
 def draw_trade_off(
-    standings: Standings, speeds: Sequence[Speed], labels: Sequence[str]
+    standings: Standings, speeds: Sequence[Speed], places: Mapping[str, int]
 ) -> Figure | None:
     """Draw all systems with both a score and a latency."""
     times = {one.label: one.latency.p50 for one in speeds if one.latency is not None}
@@ -175,9 +174,9 @@ def draw_trade_off(
         "data": {"values": data},
         "encoding": {
             "x": {"field": "ms", **x},
-            "color": {"field": "system", "scale": hues(labels), "legend": guide},
+            "color": {"field": "system", "scale": hues(places), "legend": guide},
         },
-        "layer": interval_layers("y", y, labels, size=90, opacity=0.5, guide=guide),
+        "layer": interval_layers("y", y, places, size=90, opacity=0.5, guide=guide),
     }  # fmt: skip
     words = "; ".join(
         f"{one['system']} {value(one['value'])} at {duration(times[one['system']])}" for one in data

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -116,7 +116,7 @@ def build_standings(section: Section) -> Standings:
     rated = [rate((system.scores for system in systems), metric) for metric in metrics]
     rows = tuple(
         Row(
-            place=section.systems.index(system),
+            place=system.place,
             label=system.label,
             kind=_kind(system),
             cells=tuple(column[number] for column in rated),
@@ -140,8 +140,8 @@ def _kind(system: System) -> str:
 # The chart of metrics: a dot and an interval for every system.
 
 
-def draw_metrics(standings: Standings, labels: Sequence[str]) -> Figure | None:
-    """Draw the metrics between 0 and 1; `labels` are all systems, in the order of their colors."""
+def draw_metrics(standings: Standings, places: Mapping[str, int]) -> Figure | None:
+    """Draw the metrics between 0 and 1; `places` are all systems and their colors."""
     rows = [row for row in standings.rows if not row.outcomes.silent]
     order = [row.label for row in rows]
     cells = [
@@ -160,7 +160,7 @@ def draw_metrics(standings: Standings, labels: Sequence[str]) -> Figure | None:
     }  # fmt: skip
     spec = {
         "width": WIDTH,
-        "height": {"step": max(9, 22 - 2 * len(labels))},
+        "height": {"step": max(9, 22 - 2 * len(places))},
         "data": {"values": data},
         "encoding": {
             "y": {
@@ -169,9 +169,9 @@ def draw_metrics(standings: Standings, labels: Sequence[str]) -> Figure | None:
                 "scale": {"paddingInner": 0.35, "paddingOuter": 0.2},
             },
             "yOffset": {"field": "system", "scale": {"domain": order}},
-            "color": {"field": "system", "scale": hues(labels), "legend": legend(order)},
+            "color": {"field": "system", "scale": hues(places), "legend": legend(order)},
         },
-        "layer": interval_layers("x", x, labels, size=62, guide=legend(order)),
+        "layer": interval_layers("x", x, places, size=62, guide=legend(order)),
     }  # fmt: skip
     first = [one for one in cells if one[1] == cells[0][1]]
     values = "; ".join(f"{label} {format_score(cell)}" for label, _, cell in first)
@@ -192,7 +192,7 @@ def draw_metrics(standings: Standings, labels: Sequence[str]) -> Figure | None:
 
 def draw_precision_recall(section: Section) -> Figure | None:
     """Draw the precision-recall curve of every system that answered a query."""
-    labels = [system.label for system in section.systems]
+    places = {system.label: system.place for system in section.systems}
     curves = {
         system.label: system.record.curve
         for system in order_systems(section)
@@ -218,9 +218,9 @@ def draw_precision_recall(section: Section) -> Figure | None:
                 }
                 for axis, name, form in (("x", "recall", ".0%"), ("y", "precision", ".1f"))
             },
-            "color": {"field": "system", "scale": hues(labels), "legend": guide},
+            "color": {"field": "system", "scale": hues(places), "legend": guide},
         },
-        "layer": line_layers("system", labels, guide, size=38),
+        "layer": line_layers("system", places, guide, size=38),
     }  # fmt: skip
     middle = RECALL_LEVELS.index(0.5)
     words = "; ".join(f"{label} {value(curve[middle])}" for label, curve in curves.items())

@@ -6,8 +6,6 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import cycle as repeated
-from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from xml.etree import ElementTree as ET
 
@@ -158,19 +156,22 @@ def sample_evenly(values: list[float], most: int) -> list[float]:
     return [values[round(place * step)] for place in range(most)]
 
 
-def hues(labels: Sequence[str]) -> dict[str, Any]:
+def hues(places: Mapping[str, int]) -> dict[str, Any]:
     """Return the scale of system colors, the same in all charts."""
-    return cycle([one.light for one in SYSTEMS], labels)
+    return cycle([one.light for one in SYSTEMS], places)
 
 
-def cycle(values: Sequence[Any], labels: Sequence[str]) -> dict[str, Any]:
-    """Return the scale that gives each system one of the values, in turn."""
-    return {"domain": list(labels), "range": list(islice(repeated(values), len(labels)))}
+def cycle(values: Sequence[Any], places: Mapping[str, int]) -> dict[str, Any]:
+    """Return the scale that gives each system the value of its place, in turn."""
+    return {
+        "domain": list(places),
+        "range": [values[place % len(values)] for place in places.values()],
+    }
 
 
 def line_layers(
     field: str,
-    labels: Sequence[str],
+    places: Mapping[str, int],
     guide: dict[str, Any],
     *,
     size: int,
@@ -178,8 +179,8 @@ def line_layers(
     line: dict[str, Any] | None = None,
 ) -> list[dict[str, Any]]:
     """Return a layer of lines (with the encoding `line` as well) and a layer of points."""
-    dash = {"field": field, "scale": cycle(DASHES, labels), "legend": None}
-    shape = {"field": field, "scale": cycle(SHAPES, labels), "legend": guide}
+    dash = {"field": field, "scale": cycle(DASHES, places), "legend": None}
+    shape = {"field": field, "scale": cycle(SHAPES, places), "legend": guide}
     return [
         {
             "mark": {"type": "line", "strokeWidth": 2},
@@ -195,7 +196,7 @@ def line_layers(
 def interval_layers(
     axis: str,
     scale: dict[str, Any],
-    labels: Sequence[str],
+    places: Mapping[str, int],
     *,
     value: str = "value",
     size: int,
@@ -205,7 +206,7 @@ def interval_layers(
 ) -> list[dict[str, Any]]:
     """Return a layer of intervals from "low" to "high" and a layer of points at `value`."""
     ends = {axis: {"field": "low", **scale}, f"{axis}2": {"field": "high"}}
-    shape = {"field": "system", "scale": cycle(SHAPES, labels), "legend": guide}
+    shape = {"field": "system", "scale": cycle(SHAPES, places), "legend": guide}
     point = {axis: {"field": value, **scale}, "shape": shape}
     return [
         {

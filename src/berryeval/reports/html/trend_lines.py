@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any, Final
@@ -22,6 +22,7 @@ from berryeval.reports.html.svg import (
     scale_around,
 )
 from berryeval.reports.html.typography import value
+from berryeval.reports.sections import assign_places
 from berryeval.reports.trend import AREAS, break_layers, point_rows, time_labels
 
 if TYPE_CHECKING:
@@ -70,12 +71,14 @@ def number_breaks(lines: Sequence[TrendLine]) -> list[Break]:
 
 def view_lines(lines: Sequence[TrendLine]) -> list[dict[str, Any]]:
     """Return the latest value of each line, its change and its failures."""
+    places = assign_places(line.provider for line in lines)
     return [
         {
             **_view_point(line.points[-1]),
             "value": line.values[-1],
             "change": line.change,
             "runs": len(line.points),
+            "place": places[line.provider],
         }
         for line in lines
     ]
@@ -88,13 +91,14 @@ def view_points(lines: Sequence[TrendLine]) -> list[dict[str, Any]]:
         for place, line in enumerate(lines)
         for number, point in enumerate(line.points)
     ]
+    places = assign_places(line.provider for line in lines)
     return [
         {
             **_view_point(point),
-            "place": place,
+            "place": places[point.provider],
             "remarks": "; ".join(filter(None, [why, _describe_failures(point)])),
         }
-        for _, place, point, why in sorted(points, key=lambda one: one[:2])
+        for _, _, point, why in sorted(points, key=lambda one: one[:2])
     ]
 
 
@@ -134,7 +138,7 @@ def draw_trend(lines: Sequence[TrendLine], breaks: Sequence[Break]) -> list[Figu
     rows = [point_rows(line, line.provider) for line in lines]
     every = [row for group in rows for row in group]
     y = scale_around([row["low"] for row in every], [row["high"] for row in every])
-    labels = [line.provider for line in lines]
+    places = assign_places(line.provider for line in lines)
     starts = range(0, len(lines), _MOST_LINES)
     width = _NARROW_WIDTH if len(starts) > 1 else _WIDTH
     marks = _break_marks(every, breaks, width)
@@ -143,7 +147,7 @@ def draw_trend(lines: Sequence[TrendLine], breaks: Sequence[Break]) -> list[Figu
         part = lines[start : start + _MOST_LINES]
         data = [row for group in rows[start : start + _MOST_LINES] for row in group]
         shown = [line.provider for line in part]
-        spec = _build_spec(data, marks, y, labels, shown) | {"width": width}
+        spec = _build_spec(data, marks, y, places, shown) | {"width": width}
         found.append(Figure(spec, _caption(part, start, len(lines)), _alternative(part)))
     return found
 
@@ -152,7 +156,7 @@ def _build_spec(
     data: list[dict[str, Any]],
     marks: list[dict[str, Any]],
     y: dict[str, Any],
-    labels: Sequence[str],
+    places: Mapping[str, int],
     shown: Sequence[str],
 ) -> dict[str, Any]:
     labeled = time_labels("utcFormat")
@@ -165,7 +169,7 @@ def _build_spec(
     }  # fmt: skip
     height = {"type": "quantitative", "scale": y, "title": None, "axis": {"tickCount": 5}}
     guide = legend(shown)
-    shared = {"x": x, "color": {"field": "line", "scale": hues(labels), "legend": guide}}
+    shared = {"x": x, "color": {"field": "line", "scale": hues(places), "legend": guide}}
     parts = {"detail": {"field": "part"}}
     span = {**shared, **parts, "y": {"field": "low", **height}, "y2": {"field": "high"}}
     at = {**shared, "y": {"field": "value", **height}}
@@ -178,7 +182,7 @@ def _build_spec(
             *break_layers(marks, x, "number", color=ZERO.light, text=text, step=12),
             *(areas if len(shown) <= AREAS else []),
             {"mark": {"type": "rule", "opacity": 0.3, "strokeWidth": 2}, "encoding": span},
-            *line_layers("line", labels, guide, size=55, shared=at, line=parts),
+            *line_layers("line", places, guide, size=55, shared=at, line=parts),
         ],
     }
 
