@@ -63,6 +63,17 @@ def test_technical_docs_judgments_are_sorted_by_grade() -> None:
             assert entry["chunk_id"] == expected
 
 
+def test_technical_docs_datasheet_counts_the_judgments() -> None:
+    judged = read("technical-docs", "relevance-judgments.json")["judgments"]
+    grades = Counter(entry["grade"] for one in judged for entry in one["relevant"])
+    text = (bundled_folder("technical-docs") / "datasheet.md").read_text(encoding="utf-8")
+    counted = re.search(
+        r"(\d+) pairs have grade 3, (\d+) grade 2 and (\d+)\s+grade 1; (\d+) were", text
+    )
+    assert counted
+    assert [int(one) for one in counted.groups()] == [grades[grade] for grade in (3, 2, 1, 0)]
+
+
 def test_the_spring_boot_golden_set_is_as_documented() -> None:
     entries = read("spring-boot", "golden-set.json")
     assert Counter(entry["queryType"] for entry in entries) == {
