@@ -69,6 +69,31 @@ def test_where_it_fails_shows_three_queries_by_default(capsys: pytest.CaptureFix
     assert worst[0]["query"]["id"] == "q4"
     assert len(worst) == 3
     assert worst[0]["missed"] == [{"target": "'coffee'", "grade": 1}]
+    assert worst[1]["wanted"] == [
+        {"target": "'tea', section 'Tea > Green tea'", "grade": 2, "rank": 1},
+        {"target": "'water'", "grade": 1, "rank": None},
+    ]
+
+
+def test_each_wanted_target_has_a_rank_if_one_hit_covers_several(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    both = Judgment("q1", Anchor(document="tea", quote="green tea at 80 degrees"), 1)
+    more = replace(DRINKS_BENCHMARK, judgments=(*DRINKS_BENCHMARK.judgments, both))
+    write_benchmark(more, Path("drinks"))
+    assert berryeval(*BM25, "--where-it-fails", "--json") == 0
+    (provider,) = data_of(capsys)["benchmarks"][0]["providers"]
+    (query,) = [one for one in provider["where_it_fails"] if one["query"]["id"] == "q1"]
+    assert [(one["grade"], one["rank"]) for one in query["wanted"]] == [(2, 1), (1, 1), (1, None)]
+    capsys.readouterr()
+    assert berryeval("runs", "show", "run", "--worst", "--json") == 0
+    shown = json.loads(capsys.readouterr().out)["data"]["benchmarks"][0]["providers"][0]
+    assert shown["where_it_fails"] == provider["where_it_fails"]
+    assert berryeval("runs", "show", "run", "--worst", "1") == 0
+    lines = capsys.readouterr().out
+    assert "where bm25 fails" in lines
+    assert "not found  grade 1  'coffee'" in lines
+    assert berryeval("runs", "show", "run", "--worst", "0") == 2
 
 
 def test_the_documented_command_of_the_template_runs(capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,7 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from berryeval._internal.serial import iter_json, to_plain
-from berryeval.runs.answers import AnswerColumns, AnswerRecord, HitRecord, MissedTarget
+from berryeval.runs.answers import (
+    AnswerColumns,
+    AnswerRecord,
+    FoundTarget,
+    HitRecord,
+    MissedTarget,
+)
 from berryeval.runs.record import ProviderRecord
 
 # Some of these numbers are equal but differ in JSON.
@@ -35,6 +41,9 @@ ANSWERS = st.builds(
     WORDS,
     WORDS,
     st.just({}) | st.just({"tokens": 3}),
+    st.lists(
+        st.builds(FoundTarget, WORDS, NUMBERS, st.integers(1, 2**33), extra=EXTRA), max_size=3
+    ).map(tuple),
     EXTRA,
 )
 

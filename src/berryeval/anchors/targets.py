@@ -57,6 +57,11 @@ class Join:
         pairs = zip(targets, self.credits, strict=True)
         return [target for target, credit in pairs if credit is None and target.grade > 0]
 
+    def found(self, targets: Sequence[Target]) -> list[tuple[Target, int]]:
+        """Return the relevant targets that hits cover, with the rank of the first."""
+        pairs = zip(targets, self.credits, strict=True)
+        return [(target, credit.rank) for target, credit in pairs if credit and target.grade > 0]
+
     @property
     def again(self) -> frozenset[int]:
         """Hits (from 0) that cover a target but are not credited for any."""

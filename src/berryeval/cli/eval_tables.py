@@ -138,7 +138,6 @@ def _measure(table: Table) -> int:
 # The worst queries.
 
 _TEXT: Final = 160  # characters of a hit
-_MISSED: Final = 8
 
 
 def print_worst(screen: Console, provider: str, queries: Sequence[WorstQuery]) -> None:
@@ -157,7 +156,7 @@ def print_worst(screen: Console, provider: str, queries: Sequence[WorstQuery]) -
         if one.answer.error:
             print_indented(screen, f"{one.answer.outcome}: {one.answer.error}", 4, style="red")
         _print_returned(screen, one)
-        _print_missed(screen, one)
+        _print_wanted(screen, one)
 
 
 def _print_returned(screen: Console, one: WorstQuery) -> None:
@@ -172,17 +171,17 @@ def _print_returned(screen: Console, one: WorstQuery) -> None:
         print_indented(screen, truncate(returned.text, _TEXT), 9, style="dim")
 
 
-def _print_missed(screen: Console, one: WorstQuery) -> None:
-    expected, missed_targets = one.answer.expected, one.answer.missed
-    if expected:
-        print_indented(screen, f"expected: {truncate(expected, _TEXT)}", 4)
-    if not missed_targets:
-        return
-    print_indented(screen, f"relevant and not found ({len(missed_targets)}):", 4)
-    for missed in missed_targets[:_MISSED]:
-        print_indented(screen, f"grade {missed.grade:g}  {missed.name}", 6, style="yellow")
-    if len(missed_targets) > _MISSED:
-        print_indented(screen, f"… and {len(missed_targets) - _MISSED} more", 6)
+def _print_wanted(screen: Console, one: WorstQuery) -> None:
+    if one.answer.expected:
+        print_indented(screen, f"expected: {truncate(one.answer.expected, _TEXT)}", 4)
+    if one.wanted:
+        print_indented(screen, f"wanted ({len(one.wanted)}):", 4)
+    ranks = ["not found" if want.rank is None else f"rank {want.rank}" for want in one.wanted]
+    width = max(map(len, ranks), default=0)
+    for rank, want in zip(ranks, one.wanted, strict=True):
+        style = "yellow" if want.rank is None else ""
+        line = f"{rank.ljust(width)}  grade {want.grade:g}  {want.target}"
+        print_indented(screen, line, 6, style=style)
 
 
 # The whole view.

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+from cyclopts import Parameter
 
 from berryeval.cli.flags import Flag, Metrics
 
@@ -24,30 +26,43 @@ if TYPE_CHECKING:
     )
 
 _LIMIT: Final = 20  # runs
+_WORST: Final = 3  # queries
 _OWNERS: Final = ("benchmark", "provider")
 _COLUMNS: Final = 3  # metrics, without --metrics
 
 
-def show(run: str = "latest", /, *, store: str | None = None, json: Flag = False) -> None:
+def show(
+    run: str = "latest",
+    /,
+    *,
+    worst: Annotated[list[int] | None, Parameter(consume_multiple=(0, 1), negative="")] = None,
+    store: str | None = None,
+    json: Flag = False,
+) -> None:
     """Show one run: its versions, and its tables as `eval` printed them.
 
     Example: berryeval runs show latest~1
 
     Args:
         run: Name of a run or the start of it, its folder, a file, `latest`, or `latest~1`.
+        worst: Show the worst queries of every provider (3, or the given number).
         store: Path or PostgreSQL URL of the store; default: .berryeval/results.db.
         json: JSON output, in full precision.
     """
+    from berryeval._internal.validate import require
+    from berryeval.cli.eval_tables import print_worst
     from berryeval.cli.logs import error_screen, log_level, log_lines
     from berryeval.cli.output import console, print_json
-    from berryeval.workflows import find_run
+    from berryeval.workflows import find_run, worst_queries
 
+    count = 0 if worst is None else (worst or [_WORST])[0]
+    require(worst is None or count >= 1, "--worst", "1 or more", count)
     with log_lines(error_screen(), log_level()):
         found = find_run(run, store)
     record = found.record
     if json:
         folder = None if found.folder is None else str(found.folder)
-        print_json("runs show", {**_describe(record), "folder": folder})
+        print_json("runs show", {**_describe(record, count), "folder": folder})
         return
     screen = console()
     screen.print(f"run {record.id}, {record.created}", style="bold")
@@ -56,6 +71,9 @@ def show(run: str = "latest", /, *, store: str | None = None, json: Flag = False
     screen.print()
     for part in record.benchmarks:
         _print_part(screen, part)
+        for one in part.providers if count else ():
+            if queries := worst_queries(part, one, count):
+                print_worst(screen, one.name, queries)
         screen.print()
     if found.folder is not None:
         screen.print(f"results: {found.folder}", style="bold")
@@ -82,7 +100,7 @@ def _shared_metrics(part: BenchmarkRecord) -> list[str]:
     return [name for name in tables[0] if all(name in table for table in tables)] if tables else []
 
 
-def _describe(record: RunRecord) -> dict[str, Any]:
+def _describe(record: RunRecord, worst: int = 0) -> dict[str, Any]:
     return {
         "run": record.id,
         "created": record.created,
@@ -95,15 +113,19 @@ def _describe(record: RunRecord) -> dict[str, Any]:
                 "content_hash": part.content_hash,
                 "queries": len(part.queries),
                 "k": part.k,
-                "providers": [_describe_provider(one) for one in part.providers],
+                "providers": [_describe_provider(part, one, worst) for one in part.providers],
             }
             for part in record.benchmarks
         ],
     }
 
 
-def _describe_provider(one: ProviderRecord) -> dict[str, Any]:
+def _describe_provider(part: BenchmarkRecord, one: ProviderRecord, worst: int) -> dict[str, Any]:
+    from berryeval.workflows import worst_queries
+
+    queries = [query.to_dict() for query in worst_queries(part, one, worst)] if worst else None
     return {
+        **({} if queries is None else {"where_it_fails": queries}),
         "provider": one.name,
         "failure": one.failure,
         "outcomes": dict(one.outcomes),

@@ -148,6 +148,7 @@ class Joined:
     files: Mapping[int, str] = field(default_factory=dict)  # of targets whose place does not tell
     file_of: Callable[[Hit], str] | None = None  # if the hit itself does not tell
     missed: Sequence[Target] = ()  # relevant targets of judgments that no hit covers
+    found: Sequence[tuple[Target, int]] = ()  # relevant targets of judgments with their ranks
     again: AbstractSet[int] = frozenset()  # hits of a target that are not credited for any
 
 
@@ -335,7 +336,13 @@ class Relevance:
             hits, notes = self._naming.rename_hits(query_id, hits)
             found = self.targets.join(query_id, hits)
             targets = self.targets.of(query_id)
-            joined = Joined(targets, found.ranking, missed=found.missed(targets), again=found.again)
+            joined = Joined(
+                targets,
+                found.ranking,
+                missed=found.missed(targets),
+                found=found.found(targets),
+                again=found.again,
+            )
             notes += self._describe_doubts(found, hits)
         lines = tuple(f"query {query_id!r}: {note}" for note in dict.fromkeys(notes))
         return Judged(joined.ranking, strategy, joined, hits, lines)

@@ -68,6 +68,16 @@ class MissedTarget(JsonRecord):
     extra: Mapping[str, Any] = open_field(repr=False)
 
 
+@dataclass(frozen=True)
+class FoundTarget(JsonRecord):
+    """A relevant target, and the rank of the first hit that covers it."""
+
+    name: str
+    grade: float
+    rank: int
+    extra: Mapping[str, Any] = open_field(repr=False)
+
+
 def _read_cost(value: Any, where: str) -> dict[str, Any]:
     """Read the costs reported by a provider; JSON cannot hold infinite numbers."""
     found = read_object(value, where)
@@ -91,11 +101,14 @@ class AnswerRecord(JsonRecord):
         error: Error message.
         expected: Expected answer, if relevance depends on words.
         cost: Cost reported by the provider.
+        found: Relevant targets that a hit covers, highest grade first; empty if a pack or words
+            decide relevance, and in older records.
     """
 
     readers: ClassVar[Mapping[str, Reader]] = {
         "tuple[HitRecord, ...]": array_reader(HitRecord),
         "tuple[MissedTarget, ...]": array_reader(MissedTarget),
+        "tuple[FoundTarget, ...]": array_reader(FoundTarget),
         "Mapping[str, Any]": _read_cost,
     }
 
@@ -107,6 +120,7 @@ class AnswerRecord(JsonRecord):
     error: str = ""
     expected: str = ""
     cost: Mapping[str, Any] = open_field()
+    found: tuple[FoundTarget, ...] = ()
     extra: Mapping[str, Any] = open_field(repr=False)
 
 
@@ -150,7 +164,7 @@ class AnswerColumns(Sequence[AnswerRecord]):
         return self._columns.answer(every)
 
     def without_hits(self) -> Iterator[AnswerRecord]:
-        """Yield every answer without its hits and missed targets, which are never built."""
+        """Yield every answer without its hits and targets, which are never built."""
         return map(self._columns.answer_without_hits, range(len(self)))
 
     @property
@@ -218,8 +232,10 @@ class _Columns:
         self.queries: list[str] = []
         self.outcomes, self.ids, self.grades = _Coded(), _Coded(), _Coded()
         self.names, self.missed_grades = _Coded(), _Coded()
+        self.found_names, self.found_grades, self.found_ranks = _Coded(), _Coded(), array("i")
         self.latencies, self.scores = array("d"), array("d")
         self.hit_ends, self.missed_ends = array("q", [0]), array("q", [0])
+        self.found_ends = array("q", [0])
         self.again, self.passages = bytearray(), array("i")
         self.rare: dict[int, dict[str, Any]] = {}  # by answer
         self.odd_scores: dict[int, Any] = {}  # by hit: scores that are not floats
@@ -227,7 +243,7 @@ class _Columns:
 
     def answer_without_hits(self, place: int) -> AnswerRecord:
         if place in self.odd:
-            return replace(self.odd[place], hits=(), missed=())
+            return replace(self.odd[place], hits=(), missed=(), found=())
         rare = {"latency": self.latencies[place], **self.rare.get(place, {})}
         return AnswerRecord(self.queries[place], self.outcomes[place], **rare)
 
@@ -242,8 +258,12 @@ class _Columns:
             self.outcomes[place],
             hits,
             tuple(MissedTarget(self.names[row], self.missed_grades[row]) for row in missed),
+            found=tuple(map(self._found, range(*self.found_ends[place : place + 2]))),
             **rare,
         )
+
+    def _found(self, row: int) -> FoundTarget:
+        return FoundTarget(self.found_names[row], self.found_grades[row], self.found_ranks[row])
 
     def _hit(self, row: int) -> HitRecord:
         score = self.odd_scores[row] if row in self.odd_scores else self.scores[row]
@@ -278,6 +298,11 @@ class AnswersBuilder:
         for target in answer.missed:
             self._append(columns.names, target.name)
             self._append(columns.missed_grades, target.grade)
+        for found in answer.found:
+            self._append(columns.found_names, found.name)
+            self._append(columns.found_grades, found.grade)
+            columns.found_ranks.append(found.rank)
+        columns.found_ends.append(len(columns.found_ranks))
         columns.hit_ends.append(len(columns.scores))
         columns.missed_ends.append(len(columns.names.codes))
         self._add_rare(place, answer)
@@ -324,6 +349,7 @@ def _is_odd(answer: AnswerRecord) -> bool:
         answer.extra
         or any(hit.extra or not _fits(hit) for hit in answer.hits)
         or any(target.extra for target in answer.missed)
+        or any(one.extra or not 0 <= one.rank < 1 << 31 for one in answer.found)
     )
 
 

@@ -30,6 +30,7 @@ from berryeval.runs import (
     AnswerColumns,
     AnswerRecord,
     AnswersBuilder,
+    FoundTarget,
     HitRecord,
     Latency,
     MissedTarget,
@@ -41,6 +42,7 @@ from berryeval.scoring import Scores
 from berryeval.workflows.run_folder import read_json_object
 
 if TYPE_CHECKING:
+    from berryeval.anchors import Target
     from berryeval.data import Hit, Query
     from berryeval.providers import Disorder
     from berryeval.relevance import Judged
@@ -264,8 +266,12 @@ def _build_answer(
     known = next((str(value) for value in given if value), "")
     expected = known if judged.strategy == "token-fallback" else ""
     missed = tuple(
-        MissedTarget(" or ".join(name_of(member.anchor) for member in one.members), one.grade)
+        MissedTarget(_name_target(one), one.grade)
         for one in sorted(judged.joined.missed, key=lambda one: -one.grade)
+    )
+    found = tuple(
+        FoundTarget(_name_target(one), one.grade, rank)
+        for one, rank in sorted(judged.joined.found, key=lambda one: (-one[0].grade, one[1]))
     )
     if ranking is None:
         return AnswerRecord(query.id, "missing", missed=missed, expected=expected)
@@ -288,7 +294,12 @@ def _build_answer(
         ranking.error,
         expected,
         ranking.cost,
+        found,
     )
+
+
+def _name_target(target: Target) -> str:
+    return " or ".join(name_of(member.anchor) for member in target.members)
 
 
 # Versions of the libraries that a run depends on.

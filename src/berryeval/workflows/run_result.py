@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from berryeval.errors import ConfigurationError, RunFailedError
 from berryeval.metrics import direction_of
@@ -143,15 +143,24 @@ class Returned:
         }
 
 
+class Wanted(NamedTuple):
+    """A relevant target, and the rank at which it was found, or None."""
+
+    target: str
+    grade: float
+    rank: int | None
+
+
 @dataclass(frozen=True)
 class WorstQuery:
-    """A query with a bad score, the answer, and its first hits."""
+    """A query with a bad score, the answer, its first hits, and every wanted target."""
 
     query: Query
     metric: str
     value: float
     answer: AnswerRecord
     returned: tuple[Returned, ...]
+    wanted: tuple[Wanted, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return a dict for JSON."""
@@ -164,6 +173,7 @@ class WorstQuery:
             "error": answer.error,
             "retrieved": len(answer.hits),
             "returned": [one.to_dict() for one in self.returned],
+            "wanted": [one._asdict() for one in self.wanted],
             "missed": [{"target": one.name, "grade": one.grade} for one in answer.missed],
             "expected": answer.expected,
         }
@@ -201,9 +211,23 @@ def worst_queries(
             value_of[query.id],
             answers[query.id],
             tuple(_build_returned(benchmark, hit) for hit in answers[query.id].hits[:_SHOWN]),
+            tuple(_list_wanted(benchmark, answers[query.id])),
         )
         for query in worst
     ]
+
+
+def _list_wanted(benchmark: BenchmarkRecord, answer: AnswerRecord) -> list[Wanted]:
+    """List the relevant targets, highest grade first; without their names, the relevant hits."""
+    found = [Wanted(one.name, one.grade, one.rank) for one in answer.found]
+    if not found:
+        found = [
+            Wanted(_build_returned(benchmark, hit).name, hit.grade, rank)
+            for rank, hit in enumerate(answer.hits, start=1)
+            if hit.grade is not None and hit.grade > 0
+        ]
+    found += [Wanted(one.name, one.grade, None) for one in answer.missed]
+    return sorted(found, key=lambda one: (-one.grade, one.rank is None, one.rank or 0))
 
 
 def _build_returned(benchmark: BenchmarkRecord, hit: HitRecord) -> Returned:
