@@ -43,7 +43,7 @@ def test_any_word_of_the_query_may_match(dsn: str) -> None:
 
 
 def test_vectors_find_chunks_without_a_shared_word(dsn: str) -> None:
-    asked = "saving copies of files at midnight"
+    asked = "restoring lost data from a copy"
     assert search_ids(dsn, asked, mode="text") == []
     assert search_ids(dsn, asked, mode="vector")[0] == "backup"
 

@@ -29,35 +29,39 @@ def test_vectors_match_the_package_to_the_byte() -> None:
     benchmark = load_benchmark("technical-docs")
     texts = [document.text for document in benchmark.documents]
     texts += ["", *(query.text for query in benchmark.queries), "ünï\u20ac 😀"]
-    embedder = WordLlama(lowercase=False)
+    embedder = WordLlama()
     made = embedder.embed(texts)
     assert made.dtype == np.float32
     for text, vector in zip(texts, made, strict=True):
         np.testing.assert_array_equal(vector, embedder._loaded.embed([text])[0])
 
 
-def test_texts_are_embedded_in_lower_case() -> None:
-    texts = ["How do Refresh Tokens expire?", "GRÜSSE"]
-    embedder, cased = WordLlama(), WordLlama(lowercase=False)
-    shouted, plain = ([change(text) for text in texts] for change in (str.upper, str.lower))
-    np.testing.assert_array_equal(embedder.embed(shouted), embedder.embed(texts))
-    np.testing.assert_array_equal(embedder.embed(texts), cased.embed(plain))
+def test_capitals_are_embedded_in_lower_case() -> None:
+    texts = ["how do refresh tokens expire?", "grüsse"]
+    embedder, cased = WordLlama(), WordLlama(lower_capitals=False)
+    shouted = [text.upper() for text in texts]
+    np.testing.assert_array_equal(embedder.embed(shouted), cased.embed(texts))
+    mixed = ["How does the API expire?", "Grüsse"]
+    np.testing.assert_array_equal(embedder.embed(mixed), cased.embed(mixed))
     assert not np.array_equal(cased.embed(shouted), cased.embed(texts))
     assert embedder.identity != cased.identity
 
 
-def test_a_query_in_capitals_finds_the_same() -> None:
+def test_a_query_in_capitals_finds_as_much_as_in_lower_case() -> None:
     benchmark, chunker = load_benchmark("technical-docs"), parse_chunker("section")
     provider = Dense()
     provider.index([chunk for one in benchmark.documents for chunk in chunker.chunk(one)])
-    shouted = [replace(query, text=query.text.upper()) for query in benchmark.queries]
-    assert provider.search_many(shouted, 10) == provider.search_many(benchmark.queries, 10)
+    shouted, plain = (
+        [replace(query, text=change(query.text)) for query in benchmark.queries]
+        for change in (str.upper, str.lower)
+    )
+    assert provider.search_many(shouted, 10) == provider.search_many(plain, 10)
 
 
 @pytest.mark.parametrize("text", ["some words that repeat ", "OneLongWordWithoutBlanks", "ünï 😀 "])
 def test_the_vector_of_a_long_text_is_the_mean_of_its_pieces(text: str) -> None:
     embedder = WordLlama()
-    long = text.lower() * (100_000 // len(text.encode()))
+    long = text * (100_000 // len(text.encode()))
     vector, expected = embedder.embed([long])[0], embedder._loaded.embed([long])[0]
     cosine = vector @ expected / np.linalg.norm(vector) / np.linalg.norm(expected)
     assert cosine == pytest.approx(1.0, abs=1e-4)

@@ -5,11 +5,12 @@ the best chunks of the first search. Rocchio (1971), "Relevance Feedback in Info
 
 Embedders: `wordllama` ships with its model and is fast; `model2vec` and `sentence-transformers`
 load a model from a folder or download it; `openai` calls any server with the OpenAI protocol
-(`base_url`, `api_key`). `wordllama` embeds texts in lower case, because its model knows upper-case
-words badly; the option `lowercase` of the first three turns this on or off. Chunk vectors from
-`sentence-transformers` and `openai` are cached in a file under `BERRYEVAL_CACHE`, or the user's
-cache folder, by the hash of model and text; `cache: ""` in `embedder_options` turns the cache off.
-Query vectors are never cached, because embedding is part of a query's latency.
+(`base_url`, `api_key`). `wordllama` embeds texts that are mostly in capitals in lower case, because
+its model knows upper-case words badly; the option `lower_capitals` of the first three turns this on
+or off. Chunk vectors from `sentence-transformers` and `openai` are cached in a file under
+`BERRYEVAL_CACHE`, or the user's cache folder, by the hash of model and text; `cache: ""` in
+`embedder_options` turns the cache off. Query vectors are never cached, because embedding is part of
+a query's latency.
 """
 
 from __future__ import annotations

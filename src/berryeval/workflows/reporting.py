@@ -282,7 +282,8 @@ def _write_thresholds(plan: Plan, result: BenchmarkResult) -> list[str]:
     for metric, least in wanted.items():
         cells = [_format_threshold(one, metric, least) for one in result.providers]
         lines.append(f"| {metric} ≥ {least:.2f} | {' | '.join(cells)} |")
-    return [*lines, ""]
+    note = "" if plan.thresholds else str(result.benchmark.metadata.get("threshold_note", ""))
+    return [*lines, "", *([f"{note}.", ""] if note else [])]
 
 
 def _format_threshold(one: ProviderResult, metric: str, least: float) -> str:

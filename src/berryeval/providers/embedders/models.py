@@ -16,6 +16,7 @@ from berryeval._internal.validate import require_whole
 from berryeval.errors import ConfigurationError
 from berryeval.providers.base import clean_text, first_line
 from berryeval.providers.embedders.cache import model_identity
+from berryeval.providers.embedders.wordllama import lower_capitals
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -29,8 +30,8 @@ class LocalModel(ABC):
         model: Hugging Face hub name, downloaded once, or a folder.
         query_prefix: Text put before every query, such as "query: "; some models need one.
         text_prefix: Text put before every indexed text.
-        lowercase: Whether to embed all texts in lower case, for a model that knows upper-case words
-            badly; most models do this themselves if they need it.
+        lower_capitals: Whether to embed a text that is mostly in capitals in lower case, for a
+            model that knows upper-case words badly; most models need it not.
         cache: Folder for computed vectors, None for the default folder, "" for none.
     """
 
@@ -38,13 +39,13 @@ class LocalModel(ABC):
     model: str
     query_prefix: str = ""
     text_prefix: str = ""
-    lowercase: bool = False
+    lower_capitals: bool = False
     cache: str | None = None
 
     @property
     def identity(self) -> str:
         """Everything that determines the vectors."""
-        case = ":lowercase" if self.lowercase else ""
+        case = ":lower" if self.lower_capitals else ""
         return f"{self.name}:{model_identity(self.model)}{case}:{self.text_prefix}"
 
     def embed(self, texts: Sequence[str]) -> npt.NDArray[np.floating[Any]]:
@@ -56,7 +57,7 @@ class LocalModel(ABC):
         return self._embed(self.query_prefix, texts)
 
     def _embed(self, prefix: str, texts: Sequence[str]) -> npt.NDArray[np.floating[Any]]:
-        cased = [text.lower() for text in texts] if self.lowercase else texts
+        cased = map(lower_capitals, texts) if self.lower_capitals else texts
         return np.asarray(self._encode([clean_text(prefix + text) for text in cased]))
 
     @cached_property

@@ -27,8 +27,8 @@ class WordLlama:
 
     Attributes:
         model: Name of a model inside the package.
-        lowercase: Whether to embed all texts in lower case. The model knows upper-case words badly:
-            without this, queries in capitals find little.
+        lower_capitals: Whether to embed a text that is mostly in capitals in lower case. The model
+            knows upper-case words badly: without this, queries in capitals find little.
         cache: Folder for computed vectors, None for the default folder; "" (the default) for none,
             because embedding takes a fraction of a millisecond.
     """
@@ -36,18 +36,18 @@ class WordLlama:
     modules: ClassVar[Sequence[str]] = ("wordllama",)
     extra: ClassVar[str] = "dense"
     model: str = "l2_supercat"
-    lowercase: bool = True
+    lower_capitals: bool = True
     cache: str | None = ""
 
     @property
     def identity(self) -> str:
         """Everything that determines the vectors."""
-        return f"wordllama:{self.model}{':lowercase' if self.lowercase else ''}"
+        return f"wordllama:{self.model}{':lower' if self.lower_capitals else ''}"
 
     def embed(self, texts: Sequence[str]) -> npt.NDArray[np.floating[Any]]:
         """Return one row per text."""
         # The tokenizer rejects lone surrogates.
-        cased = [text.lower() for text in texts] if self.lowercase else texts
+        cased = map(lower_capitals, texts) if self.lower_capitals else texts
         coded = [text.encode(errors="replace") for text in cased]
         vectors = np.zeros((len(coded), self._loaded.embedding.shape[1]), dtype=np.float32)
         sizes = np.array([len(text) for text in coded], dtype=np.int64)
@@ -79,6 +79,16 @@ class WordLlama:
         package = import_optional("wordllama", "the embedder wordllama", extra="dense")
         folder = Path(package.__file__).parent  # the weights are inside the package
         return package.WordLlama.load(self.model, cache_dir=folder, disable_download=True)
+
+
+def lower_capitals(text: str) -> str:
+    """Return a text in lower case if most of its letters are capitals, else unchanged.
+
+    >>> lower_capitals("HOW DO TOKENS expire?"), lower_capitals("What is the API?")
+    ('how do tokens expire?', 'What is the API?')
+    """
+    capitals = sum(map(str.isupper, text))
+    return text.lower() if capitals > sum(map(str.islower, text)) else text
 
 
 def _batches(sizes: npt.NDArray[np.int64]) -> Iterator[list[int]]:
