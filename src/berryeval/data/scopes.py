@@ -109,8 +109,8 @@ class ScopeIndex:
         for field in scope:
             places = self._places.get(field) or self._read(field)
             here = np.zeros(len(self._chunks), dtype=np.bool_)
-            for value in scope_values(scope, field):
-                here[places.get(value, [])] = True
+            allowed = scope_values(scope, field)
+            here[[place for value in allowed for place in places.get(value, ())]] = True
             found = here if found is None else found & here
         return found
 

@@ -4,7 +4,9 @@ Full text is ranked by `ts_rank_cd`. Ties are broken as everywhere: the higher i
 `approximate` the HNSW index examines as many vectors as requested (`hnsw.ef_search`, at most 1,000;
 from pgvector 0.8 on it continues beyond that if more are requested) and cuts the list at `depth`
 before ties are ordered, so the index decides which tied vectors at the cut are included. Otherwise
-every vector is compared. Full text search uses the first 1,000 distinct words of a query.
+every vector is compared. Full text search uses the first 1,000 distinct words of a query. A scope
+is a condition on an array column with its own index; together with `approximate`, pgvector before
+0.8 may find fewer hits than there are in the scope.
 
 The schema and the extension are created only if missing, so that a role without the right to create
 them can use prepared ones; pgvector may be in any schema. The table is dropped at the end. A killed

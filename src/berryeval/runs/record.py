@@ -137,7 +137,7 @@ class ProviderRecord(JsonRecord):
         cost: Mean cost of an answered query, by the provider's own units (tokens, money); empty if
             the provider does not report it.
         out_of_scope: Share of the hits that are outside the scope of their query; None if no query
-            has a scope.
+            with a scope has a hit in the corpus.
         fingerprints: A fingerprint per query, in the order of the benchmark's queries.
         judging: Options and pack that decided what is relevant.
         unknown_ids: Retrieved ids that the benchmark does not have: `count` of `retrieved`, a

@@ -52,8 +52,8 @@ class ScopeTally:
 
     @property
     def share(self) -> float | None:
-        """Share of hits outside the scope of their query; None if no query has a scope."""
-        return self.outside / max(self.hits, 1) if self._asked else None
+        """Share of hits outside the scope of their query; None without hits that have a scope."""
+        return self.outside / self.hits if self.hits else None
 
     def warnings(self) -> list[str]:
         """Return a warning if the provider ignores the scopes."""
