@@ -330,13 +330,16 @@ def test_a_group_whose_queries_all_changed_is_inconclusive(
 def test_relevance_judged_by_other_rules_is_not_compared(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    data = json.loads((folder / "base.json").read_text(encoding="utf-8"))
-    assert data["parts"][0]["judging"] == "threshold 0.3, coverage 0.5"
-    data["parts"][0]["judging"] = "threshold 0.3, coverage 0.9"
-    (folder / "base.json").write_text(json.dumps(data), encoding="utf-8")
+    (folder / "berryeval.yaml").write_text("relevance: {coverage: 0.9}\n", encoding="utf-8")
     code, found = judge(folder, capsys, FRUIT)
     assert code == 2
-    assert "judged the hits of bm25 by other rules" in found["error"]["message"]
+    words = "judged the hits of bm25 by other rules (threshold 0.3, coverage 0.5) than this run"
+    assert f"{words} (threshold 0.3, coverage 0.9)" in found["error"]["message"]
+    assert evaluate(folder, "again", FRUIT, "--baseline", "base.json") == 2
+    assert words in capsys.readouterr().err
+    assert not (folder / "again").exists()
+    with pytest.raises(DataError, match="were judged by other rules"):
+        be.compare_runs(["old", "new"])
 
 
 @pytest.mark.usefixtures("folder")

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
         Judged,
         Relevance,
         RelevanceOptions,
+        describe_judging,
         explicit_ids,
     )
 else:

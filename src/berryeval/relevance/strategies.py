@@ -215,6 +215,18 @@ def _locate_label(label: str, span: Span | None) -> Location:
     return Location(Anchor(document=span.document, start=span.start, end=span.end), (span,))
 
 
+def _describe_rules(pack: Pack | None) -> str:
+    if pack is None or "relevance" not in pack.seals:
+        return ""
+    return f"{pack.name}@{pack.version} {rules_hash(pack)}"
+
+
+def describe_judging(pack: Pack | None, options: RelevanceOptions) -> str:
+    """Return the options and the pack's rules, as `Relevance.judging`."""
+    shown = (f"{name} {value:g}" for name, value in asdict(options).items())
+    return ", ".join(filter(None, (*shown, _describe_rules(pack))))
+
+
 class Judgeable(Protocol):
     """The parts of a benchmark that relevance needs."""
 
@@ -289,9 +301,7 @@ class Relevance:
     @property
     def rules(self) -> str:
         """Name, version and rules hash of the pack, if it decides relevance."""
-        if self.pack is None or self._bound is None:
-            return ""
-        return f"{self.pack.name}@{self.pack.version} {rules_hash(self.pack)}"
+        return _describe_rules(self.pack)
 
     def strategy_of(self, query_id: str) -> Strategy:
         """Return the strategy for a query."""
@@ -304,8 +314,7 @@ class Relevance:
     @property
     def judging(self) -> str:
         """The options and the pack's rules; scores judged otherwise mean something else."""
-        options = (f"{name} {value:g}" for name, value in asdict(self.options).items())
-        return ", ".join(filter(None, (*options, self.rules)))
+        return describe_judging(self.pack, self.options)
 
     def labels_of(self, query_id: str) -> Labels | None:
         """Return the labels that the pack has for a query; None if the pack does not judge it."""

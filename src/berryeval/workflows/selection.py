@@ -19,6 +19,7 @@ from berryeval.relevance import (
     IdRules,
     Relevance,
     RelevanceOptions,
+    describe_judging,
     find_pack,
 )
 from berryeval.runs import FIELDS, filter_queries, get_property
@@ -108,10 +109,10 @@ def chunk_documents(benchmark: Benchmark, chunker: str) -> list[Chunk]:
     return found
 
 
-def check_relevance(benchmark: Benchmark, plan: Plan) -> None:
-    """Reject options of relevance that the pack of the benchmark seals."""
+def check_relevance(benchmark: Benchmark, plan: Plan) -> str:
+    """Reject options of relevance that the pack of the benchmark seals; return how it judges."""
     pack = find_pack(benchmark.pack) if benchmark.pack else None
-    RelevanceOptions.load(pack, plan.relevance.options)
+    return describe_judging(pack, RelevanceOptions.load(pack, plan.relevance.options))
 
 
 def build_relevance(

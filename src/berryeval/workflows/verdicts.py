@@ -337,6 +337,8 @@ def _check_drop(
     asked: Mapping[str, Sequence[Query]],
 ) -> None:
     """Reject a rule whose baseline cannot be compared; providers new in the plan are skipped."""
+    from berryeval.workflows.selection import check_relevance
+
     providers = rule.providers or plan.labels
     owners = [(benchmark.name, provider) for benchmark in benchmarks for provider in providers]
     check_held(rule, baseline, owners)
@@ -345,7 +347,8 @@ def _check_drop(
         owner, queries = (benchmark.name, plan.depth), asked[benchmark.name]
         for provider in providers:
             if baseline.holds(benchmark.name, provider):
-                part = find_comparable_part(rule, baseline, owner, provider)
+                judging = check_relevance(benchmark, plan)
+                part = find_comparable_part(rule, baseline, owner, provider, judging)
                 change = _foresee_change(baseline.data_of(part), benchmark, queries)
                 if plan.gate.strict_data:
                     check_same_data(baseline, part, change)
