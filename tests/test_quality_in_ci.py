@@ -191,3 +191,17 @@ def test_the_baseline_holds_all_that_the_rules_compare() -> None:
     drops = {rule["metric"] for rule in data["gate"]["rules"] if "max_drop" in rule}
     assert drops
     assert all(drops <= set(part.values) for part in baseline.parts)
+
+
+def test_a_nightly_run_is_scheduled() -> None:
+    """PyYAML reads the key `on` as true."""
+    own = yaml.safe_load((ROOT / ".github/workflows/quality-tests.yml").read_text())
+    page = (ROOT / "docs/ci.md").read_text(encoding="utf-8")
+    nightly = page.partition("```yaml\nname: Nightly quality")[2].partition("```")[0]
+    shown = yaml.safe_load(f"name: Nightly quality{nightly}")
+    for workflow in (own, shown):
+        (schedule,) = workflow[True]["schedule"]
+        assert re.fullmatch(r"\d+ \d+ \* \* \*", schedule["cron"])
+        assert "workflow_dispatch" in workflow[True]
+    (action,) = [step for step in shown["jobs"]["quality"]["steps"] if "berryeval" in step["uses"]]
+    assert set(action["with"]) <= set(ACTION["inputs"])
