@@ -36,7 +36,7 @@ def test_columns_in_any_order_become_a_table() -> None:
     [
         (
             (["q"], ["d"], [1, 2]),
-            "found 1 queries, 1 documents and 2 numbers; expected equal lengths",
+            "found 1 query, 1 document and 2 numbers; expected equal lengths",
         ),
         (
             (["q", 1.5], ["d", "e"], [1, 2]),

@@ -128,8 +128,8 @@ def test_column_take_returns_strings_in_any_order(strings: list[str], data: st.D
 
 def test_repr_has_name_and_sizes() -> None:
     run = Run.from_dict({"q": {"d": 1, "e": 2}}, "mine")
-    assert repr(run) == "Run('mine', 1 queries, 2 documents)"
-    assert repr(Qrels.from_dict({"q": {"d": 1}})) == "Qrels(1 queries, 1 judgments)"
+    assert repr(run) == "Run('mine', 1 query, 2 documents)"
+    assert repr(Qrels.from_dict({"q": {"d": 1}})) == "Qrels(1 query, 1 judgment)"
     assert Run.load(run) is run
     assert run.named("other").name == "other"
 

@@ -109,7 +109,7 @@ def test_a_clean_run_has_nothing_to_report() -> None:
     report = audit({"q": {"a": 1, "b": 0}}, {"q": {"a": 2.0, "b": 1.0}})
     assert report.clean
     assert report.text() == (
-        "audit of run: 1 judged queries, top 10\n"
+        "audit of run: 1 judged query, top 10\n"
         "  nothing to report\n"
         "  nDCG@10 1.0000: ties change nothing"
     )

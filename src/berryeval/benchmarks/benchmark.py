@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, TypeVar, overload
 
 from berryeval._internal.json import Node, read_json_node
+from berryeval._internal.text import pluralize
 from berryeval.benchmarks.build import read_metadata, read_texts
 from berryeval.data import (
     Anchor,
@@ -91,8 +92,9 @@ class Benchmark:
 
     def __repr__(self) -> str:
         return (
-            f"Benchmark({self.name!r}, {len(self.documents)} documents, "
-            f"{len(self.queries)} queries, {len(self.judgments)} judgments)"
+            f"Benchmark({self.name!r}, {pluralize(len(self.documents), 'document')}, "
+            f"{pluralize(len(self.queries), 'query', 'queries')}, "
+            f"{pluralize(len(self.judgments), 'judgment')})"
         )
 
     @cached_property

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 from cyclopts import Parameter
 
 from berryeval._internal import numbers
+from berryeval._internal.text import pluralize
 from berryeval.cli.app import is_quiet
 from berryeval.cli.flags import Flag, Metrics
 from berryeval.cli.output import build_table, console, print_json
@@ -241,8 +242,9 @@ def _build_summary(parts: Mapping[str, Sequence[Statistics]], head: str = "") ->
 
 def _list_remarks(found: FileScores) -> list[str]:
     scores, coverage = found.scores, found.coverage
+    queries = pluralize(len(scores.queries), "query", "queries")
     summary = (
-        f"run {scores.run_name}, profile {found.profile}: {len(scores.queries)} queries, "
+        f"run {scores.run_name}, profile {found.profile}: {queries}, "
         f"{coverage.ok} ok, missing {_format_queries(coverage.missing)}, "
         f"empty {_format_queries(coverage.empty)}, "
         f"nothing relevant {_format_queries(coverage.nothing_relevant)}"

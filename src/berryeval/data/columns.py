@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from berryeval._internal import backend as _backend
+from berryeval._internal.text import pluralize
 from berryeval.data.table import VALUE_OF, Kind, QueryTable, StringColumn
 from berryeval.errors import DataError, RepeatedDocumentError
 
@@ -89,7 +90,8 @@ def table_from_columns(
     """Build a table; an invalid row is a `DataError`, or dropped if `lenient`."""
     if not len(queries) == len(documents) == len(values):
         raise DataError(
-            f"{_prefix(source)}found {len(queries)} queries, {len(documents)} documents and "
+            f"{_prefix(source)}found {pluralize(len(queries), 'query', 'queries')}, "
+            f"{pluralize(len(documents), 'document')} and "
             f"{len(values)} numbers; expected equal lengths"
         )
     faulty = ~np.isfinite(values) if kind == "qrels" else np.isnan(values)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from berryeval._internal.text import pluralize
 from berryeval.data.load import TableValue
 from berryeval.data.table import QueryTable, StringColumn
 
@@ -60,7 +61,8 @@ class Qrels(TableValue):
         return self.flat, ""
 
     def __repr__(self) -> str:
-        return f"Qrels({len(self)} queries, {len(self.table.values)} judgments)"
+        queries = pluralize(len(self), "query", "queries")
+        return f"Qrels({queries}, {pluralize(len(self.table.values), 'judgment')})"
 
 
 def _highest_rows(table: QueryTable, groups: StringColumn) -> tuple[list[int], list[float]]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Final, Literal, TypeAlias, get_args
 
 import numpy as np
 
+from berryeval._internal.text import pluralize
 from berryeval._internal.validate import is_whole
 from berryeval.data.load import TableValue
 from berryeval.errors import ConfigurationError
@@ -123,4 +124,5 @@ class Run(TableValue):
         return self.ranked().table, self.name
 
     def __repr__(self) -> str:
-        return f"Run({self.name!r}, {len(self)} queries, {len(self.table.values)} documents)"
+        queries = pluralize(len(self), "query", "queries")
+        return f"Run({self.name!r}, {queries}, {pluralize(len(self.table.values), 'document')})"

@@ -12,6 +12,7 @@ import numpy as np
 
 from berryeval._internal.aggregates import aggregate
 from berryeval._internal.files import PathLike, display_name
+from berryeval._internal.text import pluralize
 from berryeval.data import (
     FaultyLine,
     JudgedRanking,
@@ -156,7 +157,8 @@ class AuditReport:
 
     def text(self) -> str:
         """Format the report with a line per kind of finding."""
-        lines = [f"audit of {self.run}: {self.queries} judged queries, top {self.k}"]
+        queries = pluralize(self.queries, "judged query", "judged queries")
+        lines = [f"audit of {self.run}: {queries}, top {self.k}"]
         lines += [f"  {title}: {_listed(found)}" for title, found in self._findings() if found]
         if self.clean:
             lines.append("  nothing to report")

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from berryeval._internal.aggregates import Interval, aggregate, bootstrap_interval, t_interval
 from berryeval._internal.optional import import_optional
+from berryeval._internal.text import pluralize
 from berryeval.data import TOKEN_THRESHOLD, Strategy
 
 if TYPE_CHECKING:
@@ -384,7 +385,7 @@ class Scores:
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{name}={value:.4f}" for name, value in self.mean.items())
-        return f"Scores({self.run_name!r}, {len(self)} queries, {shown})"
+        return f"Scores({self.run_name!r}, {pluralize(len(self), 'query', 'queries')}, {shown})"
 
 
 class ByMetric(Mapping[str, float]):

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from berryeval._internal.aggregates import Interval
 from berryeval._internal.numbers import format_p_equation, format_precise_delta
+from berryeval._internal.text import pluralize
 from berryeval.errors import DataError
 from berryeval.metrics import Direction, direction_of, scored_name
 from berryeval.stats.effects import EffectSizes, needed_for
@@ -283,7 +284,7 @@ def format_finding(row: PairedDifference) -> str:
         parts.append(format_p_equation(row.p_corrected) + family)
     if row.effect is not None:
         parts.append(f"{row.effect.word} effect")
-    parts.append(f"{row.n} queries")
+    parts.append(pluralize(row.n, "query", "queries"))
     return f"{_verdict(row)}: {', '.join(parts)}{_power_clause(row)}"
 
 

@@ -162,6 +162,7 @@ def _resolve_name(text: str, known: _KnownRuns) -> str:
     where = f"{RUNS} or the store {known.shown}" if known.shown else f"{RUNS}"
     near = nearest(text, [*names, LATEST] if names else [])
     hint = f"; did you mean {' or '.join(near)}?" if near else ""
-    runs = f"it is not one of the {len(names)} runs in {where}"
+    one = "the only run" if len(names) == 1 else f"one of the {len(names):,} runs"
+    runs = f"it is not {one} in {where}"
     runs = runs if names else f"there are no runs in {where} yet"
     raise DataError(f"no run {text!r}: no file or folder has this name, and {runs}{hint}")

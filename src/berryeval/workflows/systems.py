@@ -230,7 +230,7 @@ def _compare_asked(candidates: Sequence[Candidate], different: Collection[str]) 
         )
         yield f"not all were asked the same queries ({counts}): only shared queries count"
     if "hits" in different:
-        shown = _join_values(candidates, lambda one: f"{one.part.k} hits")
+        shown = _join_values(candidates, lambda one: pluralize(one.part.k, "hit"))
         least = min(one.part.k for one in candidates)
         deeper = f"metrics deeper than {least} favour those that were asked for more"
         yield f"not all were asked for the same number of hits ({shown}): {deeper}"

@@ -186,7 +186,8 @@ def _comparison_lines(one: ComparedBenchmark, place: int) -> Iterator[str]:
     against = f" against {escape(found.baseline)}" if found.baseline else ", all pairs"
     start = f"{escape(one.benchmark)}: differences{against}"
     label = f"comparison-{place + 1}"
-    caption = f"{start}, {found.rows[0].n} queries, {_explain_marks(found, found.rows)}"
+    queries = pluralize(found.rows[0].n, "query", "queries")
+    caption = f"{start}, {queries}, {_explain_marks(found, found.rows)}"
     rows = _difference_rows(found, [("", row) for row in found.rows])
     titles = list(_DIFFERENCE_COLUMNS.values())
     yield from _table_lines(caption, label, _DIFFERENCE_ALIGNMENT, titles, rows)
