@@ -35,6 +35,7 @@ def run_eval(  # noqa: PLR0913 - the options of the command
     k: Depth = None,
     limit: int | None = None,
     filter: Several = None,  # noqa: A002 - its name
+    tag: Several = None,
     seed: int | None = None,
     concurrency: int | None = None,
     timeout: float | None = None,
@@ -76,6 +77,7 @@ def run_eval(  # noqa: PLR0913 - the options of the command
         k: Number of hits per query; by default 20, or the largest cutoff of the metrics.
         limit: Number of queries to ask (the first N).
         filter: Properties of the queries to ask: --filter category=factual difficulty=hard.
+        tag: Tags of the run, for reports and trends: --tag model=small prompt=v2.
         seed: Random seed.
         concurrency: Number of queries asked at once (4; 1 for providers in this process).
         timeout: Seconds per attempt (30).
@@ -104,7 +106,7 @@ def run_eval(  # noqa: PLR0913 - the options of the command
         settings={
             "benchmarks": benchmarks, "format": format, "options": read_options(options),
             "providers": providers, "metrics": metrics, "k": k,
-            "limit": limit, "filter": filter, "seed": seed, "thresholds": fail_below,
+            "limit": limit, "filter": filter, "tags": tag, "seed": seed, "thresholds": fail_below,
             "concurrency": concurrency, "timeout": timeout, "batch": batch,
             "export": export, "label": label, "eval_dir": eval_dir,
         },

@@ -36,6 +36,7 @@ def trend(
     *,
     benchmark: str | None = None,
     provider: str | None = None,
+    tag: str | None = None,
     since: str | None = None,
     until: str | None = None,
     output: Output = None,
@@ -57,6 +58,7 @@ def trend(
         metric: Name of a metric, in any spelling.
         benchmark: Only this benchmark.
         provider: Only this provider.
+        tag: Name of a tag; providers get a line for each of its values.
         since: Earliest start: a date (2026-02-21), a time, or an age (30d, 12h).
         until: Latest start.
         output: File for the chart (.svg, .html) or the numbers (.csv); - for stdout.
@@ -74,7 +76,7 @@ def trend(
 
     filters = read_filters(benchmark, provider, since, until)
     with open_history(store) as opened:
-        lines = build_trend_lines(opened.trend(metric, filters))
+        lines = build_trend_lines(opened.trend(metric, filters, tag=tag or ""))
         failures = opened.failures(filters)
         if not lines:
             reject_unknown_names(opened, filters)

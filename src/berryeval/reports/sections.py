@@ -334,10 +334,27 @@ class Report:
 def _build_section(title: str, parts: list[tuple[RunRecord, BenchmarkRecord]]) -> Section:
     first = parts[0][1]
     found = [(run, part, provider) for run, part in parts for provider in part.providers]
-    labels = _unique_labels([(provider.name, run.id) for run, _, provider in found])
+    names = _name_runs([run for run, _ in parts])
+    labels = _unique_labels([(provider.name, names[run.id]) for run, _, provider in found])
     systems = tuple(System(label, *one) for label, one in zip(labels, found, strict=True))
     queries = tuple({query.id: query for query in first.queries}.values())
     return Section(first.name, title, first.asked, queries, systems)
+
+
+def format_tags(tags: Mapping[str, str]) -> str:
+    """Format the tags of a run: "model=small, prompt=v2"."""
+    return ", ".join(f"{name}={value}" for name, value in tags.items())
+
+
+def _name_runs(runs: Sequence[RunRecord]) -> dict[str, str]:
+    """Name the runs by the tags in which they differ, or by their ids if tags do not tell."""
+    shared = set.intersection(*(set(run.tags.items()) for run in runs))
+    names = [
+        format_tags({key: value for key, value in run.tags.items() if (key, value) not in shared})
+        for run in runs
+    ]
+    telling = all(names) and len(set(names)) == len({run.id for run in runs})
+    return {run.id: name if telling else run.id for run, name in zip(runs, names, strict=True)}
 
 
 def _place_systems(sections: Sequence[Section]) -> tuple[Section, ...]:

@@ -274,6 +274,12 @@ class RunRecord(JsonRecord):
     versions: Mapping[str, Any] = open_field()
     extra: Mapping[str, Any] = open_field(repr=False)
 
+    @property
+    def tags(self) -> dict[str, str]:
+        """Tags of the run, such as {"model": "small"}."""
+        found = self.plan.get("tags")
+        return dict(found) if isinstance(found, Mapping) else {}
+
     def __repr__(self) -> str:
         parts = ", ".join(f"[{one.brief}]" for one in self.benchmarks)
         return f"RunRecord({self.id!r}{f', {parts}' if parts else ''})"

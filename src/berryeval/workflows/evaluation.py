@@ -284,10 +284,10 @@ def run_benchmark(
         store: Path of the store, or URL of a PostgreSQL; none by default.
         retry_errors: Ask failed queries again.
         listener: Observer of the progress.
-        options: Other settings of a plan: `k`, `limit`, `filter`, `seed`, `relevance`; settings of
-            `run`, such as `concurrency`, `timeout`, `batch` and `error_budget`; `thresholds` and
-            `gate`, whose verdicts are part of the result. A missed threshold is logged and raises
-            nothing.
+        options: Other settings of a plan: `k`, `limit`, `filter`, `tags`, `seed`, `relevance`;
+            settings of `run`, such as `concurrency`, `timeout`, `batch` and `error_budget`;
+            `thresholds` and `gate`, whose verdicts are part of the result. A missed threshold is
+            logged and raises nothing.
     """
     patience = {name: options.pop(name) for name in Patience.model_fields if name in options}
     data = {

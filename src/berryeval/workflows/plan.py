@@ -201,6 +201,9 @@ class Plan(_Part):
         {},
         description="properties of the queries to ask, such as category: factual",
     )
+    tags: dict[str, Property] = Field(
+        {}, description="tags of the run for reports and trends, such as model: small"
+    )
     seed: Whole = Field(0, description="random seed")
     relevance: RelevanceSpec = Field(
         RelevanceSpec(), description="thresholds of what counts as relevant"

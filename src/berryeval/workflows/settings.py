@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 PATIENCE: Final = ("concurrency", "timeout", "batch")  # the settings of `run` with flags
 _LISTS: Final = ("benchmarks", "providers", "metrics", "export")
-_PAIRS: Final = ("filter",)
+_PAIRS: Final = ("filter", "tags")
 _NAMES: Final = ("label", "eval_dir")
 WRITING: Final = ("export", *_NAMES)  # settings of the files, which do not change the run
 _RUN_FILE: Final = "run-file"
@@ -219,6 +219,7 @@ def _read_settings(given: Mapping[str, Any]) -> dict[str, Any]:
             )
         settings["benchmarks"] = [{"source": one, **loading} for one in settings["benchmarks"]]
     settings["filter"] = read_pairs(settings.get("filter") or [], "--filter")
+    settings["tags"] = read_pairs(settings.get("tags") or [], "--tag")
     limits = settings.get("thresholds")
     settings["thresholds"] = read_limits(limits, "--fail-below", "recall@10=0.80")
     return settings

@@ -54,6 +54,7 @@ metrics: [nDCG@10, P@5, R@10, RR]
 # k: 20                   # hits per query; by default 20, or the largest cutoff of the metrics
 # limit: 10               # number of queries to ask, to try things out
 # filter: {{category: factual}}
+# tags: {{model: small}}    # reports and trends tell runs apart by them
 # seed: 0
 
 # Exit code 1 if a provider is below:

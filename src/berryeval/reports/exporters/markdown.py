@@ -28,6 +28,7 @@ from berryeval.reports.legends import (
     name_tests,
     warning_lines,
 )
+from berryeval.reports.sections import format_tags
 from berryeval.reports.tables import (
     build_differences_table,
     build_groups_table,
@@ -211,7 +212,8 @@ def _describe_origin(report: Report) -> str:
     for run in report.runs:
         version = escape(str(run.versions.get("berryeval", "")))
         facts = (
-            f"run {escape(run.id)}", escape(run.created), f"BerryEval {version}" * bool(version),
+            f"run {escape(run.id)}", escape(run.created), escape(format_tags(run.tags)),
+            f"BerryEval {version}" * bool(version),
         )  # fmt: skip
         lines.append(", ".join(filter(None, facts)))
     return f"<sub>{'; '.join(lines)}</sub>"

@@ -10,6 +10,7 @@ from berryeval._internal import numbers
 from berryeval._internal.text import pluralize
 from berryeval.reports.html.standings import order_systems
 from berryeval.reports.html.typography import shorten
+from berryeval.reports.sections import format_tags
 from berryeval.reports.tables import unjudged_share
 
 if TYPE_CHECKING:
@@ -32,7 +33,11 @@ class RunFacts:
 
 def collect_facts(run: RunRecord) -> RunFacts:
     """Collect the facts about a run and each of its benchmarks."""
-    facts = [("started", _format_time(run.created)), ("configuration", _brief(run.config_hash))]
+    facts = [
+        ("started", _format_time(run.created)),
+        ("tags", shorten(format_tags(run.tags), 300)),
+        ("configuration", _brief(run.config_hash)),
+    ]
     for part in run.benchmarks:
         queries = pluralize(len(part.queries), "query", "queries")
         words = f"{_brief(part.content_hash)}, {queries}, k = {part.k}"

@@ -271,12 +271,14 @@ def load_run(connection: Connection, name: str, owner: str) -> RunRecord | None:
     return RunRecord.from_json({**unpack(row.head, owner), "benchmarks": benchmarks}, owner)
 
 
-def load_trend(connection: Connection, metric: str, filters: Filters) -> list[TrendPoint]:
-    """Return the values of a metric, oldest first."""
+def load_trend(
+    connection: Connection, metric: str, filters: Filters, tag: str = ""
+) -> list[TrendPoint]:
+    """Return the values of a metric, oldest first; with a tag, by provider and its value."""
     found = (
         select(runs.c.id, runs.c.created, runs.c.moment, parts.c.benchmark, results.c.provider)
         .add_columns(*_VALUE[1:], parts.c.content_hash, parts.c.sample, parts.c.k)
-        .add_columns(results.c.outcomes, results.c.data)
+        .add_columns(results.c.outcomes, results.c.data, runs.c.head)
         .select_from(measured)
         .join(results, results.c.key == measured.c.result)
         .join(parts, parts.c.key == results.c.part)
@@ -288,19 +290,31 @@ def load_trend(connection: Connection, metric: str, filters: Filters) -> list[Tr
     rows: list[Any] = list(connection.execute(found))
     points = [
         TrendPoint(
-            row.id, row.created, row.moment, row.benchmark, row.provider, StoredValue(*row[5:10]),
+            row.id, row.created, row.moment, row.benchmark,
+            row.provider, StoredValue(*row[5:10]),
             row.content_hash, row.sample, row.k, count_failed(json.loads(row.outcomes)), row.data,
         )
         for row in rows
     ]  # fmt: skip
-    return _compare_newest(connection, points)
+    labels = [f"{row.provider}{_describe_tag(row, tag)}" for row in rows]
+    compared = _compare_newest(connection, points, labels)
+    return [replace(one, provider=label) for one, label in zip(compared, labels, strict=True)]
 
 
-def _compare_newest(connection: Connection, points: list[TrendPoint]) -> list[TrendPoint]:
+def _describe_tag(row: Any, tag: str) -> str:
+    if not tag:
+        return ""
+    tags = RunRecord.from_json({**unpack(row.head, row.id), "benchmarks": []}, row.id).tags
+    return f" ({tag}={tags[tag]})" if tag in tags else ""
+
+
+def _compare_newest(
+    connection: Connection, points: list[TrendPoint], labels: list[str]
+) -> list[TrendPoint]:
     """Compare the newest value of each line with the one before, if their data differ."""
     lines: dict[tuple[str, str], list[int]] = defaultdict(list)
     for place, point in enumerate(points):
-        lines[point.benchmark, point.provider].append(place)
+        lines[point.benchmark, labels[place]].append(place)
     found = list(points)
     for places in lines.values():
         newest = points[places[-1]]

@@ -149,11 +149,16 @@ class Store:
                 (row.id, row.moment) for row in match_runs(connection, filters or Filters(), None)
             ]
 
-    def trend(self, metric: str, filters: Filters | None = None) -> list[TrendPoint]:
-        """Return the values of a metric, in any spelling, over time, oldest first."""
+    def trend(
+        self, metric: str, filters: Filters | None = None, *, tag: str = ""
+    ) -> list[TrendPoint]:
+        """Return the values of a metric, in any spelling, over time, oldest first.
+
+        With a `tag`, providers are distinguished by its value: "dense (model=small)".
+        """
         name = canonical_metric(metric)
         with self._database.reading() as connection:
-            return load_trend(connection, name, filters or Filters())
+            return load_trend(connection, name, filters or Filters(), tag)
 
     def failures(self, filters: Filters | None = None) -> list[FailedResult]:
         """Return the providers that failed and have no values, oldest first."""

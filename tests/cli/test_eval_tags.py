@@ -1,0 +1,99 @@
+"""Tags of a run: from flags, variables, the file and Python, to reports and trends."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import berryeval as be
+from berryeval.benchmarks import write_benchmark
+from berryeval.data.records import Document
+from berryeval.workflows.run_folder import RunFolder
+from tests.cli.eval_world import DRINKS, berryeval, write_drinks
+
+EVAL = ("eval", "drinks", "--providers", "bm25", "-m", "RR", "--quiet")
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_drinks(tmp_path)
+
+
+def tags_of(folder: str) -> dict[str, str]:
+    """Return the tags in the record of a run."""
+    return RunFolder(folder).read_record().tags
+
+
+def test_tags_come_from_flags_variables_and_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("berryeval.yaml").write_text("tags: {model: small, version: 2}\n", encoding="utf-8")
+    assert berryeval(*EVAL, "--output", "file") == 0
+    assert tags_of("file") == {"model": "small", "version": "2"}
+    monkeypatch.setenv("BERRYEVAL_TAGS", "model=medium")
+    assert berryeval(*EVAL, "--output", "variable") == 0
+    assert tags_of("variable") == {"model": "medium"}
+    assert berryeval(*EVAL, "--output", "flag", "--tag", "model=large", "prompt=v2") == 0
+    assert tags_of("flag") == {"model": "large", "prompt": "v2"}
+
+
+def test_a_tag_without_a_value_is_rejected(capsys: pytest.CaptureFixture[str]) -> None:
+    assert berryeval(*EVAL, "--tag", "large") == 2
+    assert "--tag" in capsys.readouterr().err
+
+
+def test_run_benchmark_takes_tags() -> None:
+    result = be.run_benchmark("drinks", "bm25", ["RR"], folder="run", tags={"model": "small"})
+    assert result.providers
+    assert tags_of("run") == {"model": "small"}
+
+
+@pytest.fixture
+def tagged(capsys: pytest.CaptureFixture[str]) -> tuple[str, str]:
+    """Return two runs that differ in one of their tags."""
+    for model in ("small", "large"):
+        tags = ("--tag", f"model={model}", "prompt=v2")
+        assert berryeval(*EVAL, "--output", model, *tags) == 0
+    capsys.readouterr()
+    return "small", "large"
+
+
+@pytest.mark.parametrize("name", ["markdown", "html"])
+def test_a_report_tells_runs_apart_by_their_tags(
+    tagged: tuple[str, str], name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert berryeval("report", *tagged, "--format", name, "--output", "-") == 0
+    out = capsys.readouterr().out
+    for model in tagged:
+        assert f"bm25 (model={model})" in out
+        assert f"model={model}, prompt=v2" in out
+
+
+def test_a_trend_has_a_line_for_each_value_of_a_tag(
+    tagged: tuple[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert berryeval("runs", "trend", "RR", "--tag", "model", "--json") == 0
+    lines = json.loads(capsys.readouterr().out)["data"]["lines"]
+    assert [line["provider"] for line in lines] == [
+        f"bm25 (model={model})" for model in sorted(tagged)
+    ]
+    assert berryeval("runs", "trend", "RR", "--json") == 0
+    (line,) = json.loads(capsys.readouterr().out)["data"]["lines"]
+    assert len(line["points"]) == 2
+
+
+def test_a_trend_by_tag_compares_runs_on_changed_data(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert berryeval(*EVAL, "--output", "before", "--tag", "model=small") == 0
+    more = (*DRINKS.documents, Document("milk", "# Milk\n\nMilk is white.\n"))
+    write_benchmark(replace(DRINKS, documents=more), tmp_path / "more" / "drinks")
+    again = (EVAL[0], "more/drinks", *EVAL[2:])
+    assert berryeval(*again, "--output", "after", "--tag", "model=small") == 0
+    capsys.readouterr()
+    assert berryeval("runs", "trend", "RR", "--tag", "model", "--json") == 0
+    (line,) = json.loads(capsys.readouterr().out)["data"]["lines"]
+    assert line["provider"] == "bm25 (model=small)"
+    assert len(line["points"]) == 2
