@@ -109,8 +109,13 @@ def gate(  # noqa: PLR0913 - the options of the command
     return EXIT_PASSED if judged.passed else EXIT_FAILED
 
 
-def print_verdicts(screen: Console, verdicts: Sequence[Verdict], note: str = "") -> None:
-    """Print a line per verdict, by benchmark and provider, below an optional note."""
+def print_verdicts(
+    screen: Console, verdicts: Sequence[Verdict], note: str = "", *, strict: bool = False
+) -> None:
+    """Print a line per verdict, by benchmark and provider, below an optional note.
+
+    Failing verdicts, with `strict` also inconclusive ones, name the queries that fell.
+    """
     if note and not is_quiet():
         screen.print(note)
     by_owner: dict[tuple[str, str], list[Verdict]] = {}
@@ -122,12 +127,15 @@ def print_verdicts(screen: Console, verdicts: Sequence[Verdict], note: str = "")
             group = f" [{one.group}]" if one.group else ""
             style = _STYLES[one.status]
             print_indented(screen, f"{one.status.upper()}{group}  {one.sentence}", 2, style=style)
+            for line in one.fallen if one.status == "fail" or strict else ():
+                space = len(line) - len(line.lstrip())
+                print_indented(screen, line.lstrip(), 4 + space)
 
 
 def _print(screen: Console, report: Report, judged: JudgedRun) -> None:
     screen.print(f"gate on {report.runs[0].id}")
     screen.print()
-    print_verdicts(screen, report.verdicts, report.note)
+    print_verdicts(screen, report.verdicts, report.note, strict=judged.strict)
     counts = Counter(one.status for one in report.verdicts)
     shown = ", ".join(f"{counts[name]} {name}" for name in _STYLES if counts[name])
     end = "passed" if judged.passed else "failed"

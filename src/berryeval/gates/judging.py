@@ -12,6 +12,7 @@ from berryeval._internal.aggregates import aggregate
 from berryeval._internal.numbers import format_metric
 from berryeval._internal.text import format_rescore_command
 from berryeval.errors import ConfigurationError
+from berryeval.gates.fallen import SHOWN, describe_fallen
 from berryeval.gates.regression import Drop, Sample, correct_together, enough_samples, measure_drop
 from berryeval.gates.validation import (
     check_aggregate,
@@ -73,6 +74,7 @@ def judge(
     *,
     named: str = "",
     wanted: bool = True,
+    worst: int = SHOWN,
 ) -> list[Verdict]:
     """Judge a run by the rules of a gate, and return the verdicts in the order of the rules.
 
@@ -81,7 +83,7 @@ def judge(
     has are inconclusive. A rule that covers nothing raises a ConfigurationError.
 
     Suggested commands call the run `named`, by default its id. With `wanted`, the sentences on
-    drops state the allowed drop.
+    drops state the allowed drop. A verdict that does not pass lists the `worst` queries.
     """
     if baseline is None and needs_baseline(gate):
         raise ConfigurationError(
@@ -90,13 +92,39 @@ def judge(
     cases = _expand_rules(gate, run, baseline, named)
     changes = _compare_data(cases, baseline, strict=gate.strict_data)
     drops = _measure_drops(cases, baseline, changes)
-    found = [
-        *_describe_changes(run, changes),
-        *(_judge_case(case, drops.get(n), wanted=wanted) for n, case in enumerate(cases)),
-    ]
+    judged = [_judge_case(case, drops.get(n), wanted=wanted) for n, case in enumerate(cases)]
+    judged = _name_queries(cases, judged, baseline, changes, worst)
+    found = [*_describe_changes(run, changes), *judged]
     for rule in gate.rules:
         if baseline is not None and rule.max_drop is not None:
             found += _judge_missing_parts(rule, run, baseline)
+    return found
+
+
+def _name_queries(
+    cases: Sequence[_Case],
+    judged: Sequence[Verdict],
+    baseline: Baseline | None,
+    changes: _Changes,
+    worst: int,
+) -> list[Verdict]:
+    """Add the queries that fell to the first verdict of each provider that fails or is unclear."""
+    found = list(judged)
+    done: set[tuple[str, str]] = set()
+    for status in ("fail", "inconclusive"):
+        for place, (case, verdict) in enumerate(zip(cases, judged, strict=True)):
+            if verdict.status != status or not verdict.metric or case.owner in done:
+                continue
+            done.add(case.owner)
+            rule, benchmark, provider, _ = case
+            before = None
+            if baseline is not None and rule.max_drop is not None and case.owner in changes:
+                part, compared = baseline.part(*case.owner), set(changes[case.owner].compared)
+                values = zip(part.queries, part.values[rule.metric], strict=True)
+                before = {query: value for query, value in values if query in compared}
+            queries = select_queries(rule, benchmark.name, benchmark.queries)
+            lines = describe_fallen(benchmark, provider, rule.metric, queries, before, worst)
+            found[place] = replace(verdict, fallen=lines)
     return found
 
 

@@ -71,6 +71,8 @@ class Verdict(JsonRecord):
         level: Confidence level of the interval.
         p: p-value of the change, corrected for the `family`.
         family: Number of changes corrected together; None without p.
+        fallen: Lines about the queries that fell most, or are worst; for the first metric rule of a
+            provider that does not pass.
     """
 
     readers: ClassVar[Mapping[str, Reader]] = {
@@ -94,13 +96,14 @@ class Verdict(JsonRecord):
     level: float | None = None
     p: float | None = None
     family: int | None = None
+    fallen: tuple[str, ...] = ()
     extra: Mapping[str, Any] = field(default_factory=dict, hash=False, repr=False)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all fields for JSON, including empty ones."""
         data = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "extra"}
         ends = None if self.interval is None else list(self.interval)
-        return {**data, "interval": ends, **self.extra}
+        return {**data, "interval": ends, "fallen": list(self.fallen), **self.extra}
 
 
 def within_budget(verdicts: Iterable[Verdict]) -> set[tuple[str, str]]:

@@ -8,69 +8,16 @@ from typing import TYPE_CHECKING, Any, Final, get_args
 
 import pytest
 
-from berryeval._internal.numbers import format_metric
-from berryeval._internal.text import pluralize, truncate
+from berryeval._internal.text import pluralize
 from berryeval.gates import Status
 from berryeval.reports import format_verdict
-from berryeval.runs import RunRecord, filter_queries
-from berryeval.workflows import judge_result, run_benchmark, worst_queries
+from berryeval.workflows import judge_result, run_benchmark
 
 if TYPE_CHECKING:
     from berryeval.benchmarks import Benchmark
-    from berryeval.data import Query
     from berryeval.gates import Verdict
-    from berryeval.runs import BenchmarkRecord
-    from berryeval.workflows import BenchmarkResult, JudgedRun, Rules, WorstQuery
-
-
-_HITS: Final = 3
-_MISSED: Final = 3
-_WIDTH: Final = 100
-
-
-def worst_lines(record: RunRecord, verdicts: Sequence[Verdict], count: int) -> Iterator[str]:
-    """Yield the worst queries of each provider by the metric of its first verdict."""
-    first: dict[tuple[str, str], Verdict] = {}
-    for verdict in verdicts:
-        if verdict.metric:
-            first.setdefault((verdict.benchmark, verdict.provider), verdict)
-    for part in record.benchmarks:
-        for provider in part.providers:
-            found = first.get((part.name, provider.name))
-            if found is None:
-                continue
-            chosen = _select_queries(part, found.group)
-            worst = worst_queries(part, provider, count, found.metric, chosen)
-            if worst:
-                yield ""
-                yield f"the worst queries of {provider.name} on {part.name}:"
-            for one in worst:
-                yield from _describe_query(one)
-
-
-def _select_queries(benchmark: BenchmarkRecord, group: str) -> list[Query]:
-    """Return the queries of a group such as "category=factual"."""
-    queries = list(benchmark.queries)
-    for part in group.split(", "):
-        name, equals, value = part.partition("=")
-        queries = filter_queries(queries, name, value) if equals else queries
-    return queries
-
-
-def _describe_query(one: WorstQuery) -> Iterator[str]:
-    text = truncate(one.query.text, _WIDTH)
-    yield f"  {one.metric} {format_metric(one.value)}  {one.query.id}: {text}"
-    if one.answer.error:
-        yield f"    {one.answer.outcome}: {truncate(one.answer.error, _WIDTH)}"
-    elif not one.returned:
-        yield "    returned no hits"
-    for rank, returned in enumerate(one.returned[:_HITS], 1):
-        yield f"    {rank}. {truncate(returned.name, _WIDTH)} ({returned.grade})"
-    missed = one.answer.missed
-    for target in missed[:_MISSED]:
-        yield f"    missed: {truncate(target.name, _WIDTH)} (grade {target.grade:g})"
-    if len(missed) > _MISSED:
-        yield f"    … and {len(missed) - _MISSED} more were missed"
+    from berryeval.runs import RunRecord
+    from berryeval.workflows import BenchmarkResult, JudgedRun, Rules
 
 
 # Verdicts travel as properties of test reports, also from the workers of xdist.
@@ -185,10 +132,12 @@ class Evaluation:
         __tracebackhide__ = True
         strict = self._strict if strict is None else strict
         named = str(baseline) if baseline != "" else None
-        judged = judge_result(result, rules, baseline=named, strict=strict, strict_data=strict_data)
+        judged = judge_result(
+            result, rules, baseline=named, strict=strict, strict_data=strict_data, worst=worst
+        )
         self._properties += map(as_property, judged.verdicts)
         if not judged.passed:
-            pytest.fail(_describe_failure(judged, worst), pytrace=False)
+            pytest.fail(_describe_failure(judged), pytrace=False)
         return judged.verdicts
 
 
@@ -196,11 +145,12 @@ def _as_list(given: object) -> list[object]:
     return list(given) if isinstance(given, list | tuple) else [given]
 
 
-def _describe_failure(judged: JudgedRun, worst: int) -> str:
+def _describe_failure(judged: JudgedRun) -> str:
     broken = judged.find_failing()
     lines = [f"retrieval quality: {pluralize(len(broken), 'rule')} not satisfied"]
     lines += [f"  {one.status.upper()} {format_verdict(one)}" for one in broken]
-    lines += worst_lines(judged.record, broken, worst)
+    for one in broken:
+        lines += ["", *one.fallen] if one.fallen else []
     return "\n".join(lines)
 
 

@@ -140,3 +140,14 @@ def format_verdict(verdict: Verdict) -> str:
     owner = " on ".join(name for name in (verdict.provider, verdict.benchmark) if name)
     group = f" [{verdict.group}]" if verdict.group else ""
     return f"{owner}{group}: {verdict.sentence}".removeprefix(": ")
+
+
+def is_named(verdict: Verdict) -> bool:
+    """Whether a report names the queries that fell: only where the rule fails."""
+    return verdict.status == "fail" and bool(verdict.fallen)
+
+
+def format_with_queries(verdict: Verdict) -> str:
+    """Format a verdict, and if it fails the queries that fell below it."""
+    lines = verdict.fallen if is_named(verdict) else ()
+    return "\n".join([format_verdict(verdict), *lines])

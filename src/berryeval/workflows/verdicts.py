@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, create_model
 
 from berryeval.errors import ConfigurationError
 from berryeval.gates import (
+    SHOWN,
     Baseline,
     Gate,
     Power,
@@ -133,17 +134,24 @@ def drop_note(gate: Gate) -> str:
 
 
 def judge_record(
-    gate: Gate, run: RunRecord, baseline: Baseline | None = None, *, named: str = ""
+    gate: Gate,
+    run: RunRecord,
+    baseline: Baseline | None = None,
+    *,
+    named: str = "",
+    worst: int = SHOWN,
 ) -> list[Verdict]:
     """Judge a run by every rule; without a rule about drops, no metric may drop.
 
-    `baseline` is given if it is loaded already; `named` is the run in suggested commands.
+    `baseline` is given if it is loaded already; `named` is the run in suggested commands;
+    `worst` is how many queries a verdict names that does not pass.
     """
     if baseline is None and (needs_baseline(gate) or gate.baseline):
         baseline = find_other_baseline(gate.baseline, run.id, run.created)
     if baseline is None or not allows_no_drop(gate):
-        return judge(gate, run, baseline, named=named)
-    found = judge(forbid_drops(gate, metrics_of_run(run), baseline), run, baseline, named=named)
+        return judge(gate, run, baseline, named=named, worst=worst)
+    whole = forbid_drops(gate, metrics_of_run(run), baseline)
+    found = judge(whole, run, baseline, named=named, worst=worst)
     return [*found, *judge_unshared(run, baseline)]
 
 
@@ -223,6 +231,7 @@ def judge_result(
     baseline: str | None = None,
     strict: bool = False,
     strict_data: bool = False,
+    worst: int = SHOWN,
 ) -> JudgedRun:
     """Judge a result for a quality test.
 
@@ -239,7 +248,7 @@ def judge_result(
             "no metric may drop below"
         )
     needs_baseline(gate, _BASELINE)
-    verdicts = judge_record(gate, record)
+    verdicts = judge_record(gate, record, worst=worst)
     strict = strict or gate.on_inconclusive == "fail"
     return JudgedRun(record, Path(), verdicts, drop_note(gate), strict)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from berryeval.errors import DataError
 from berryeval.reports.exporters import markdown
 from berryeval.reports.exports import Exporter, single_file
-from berryeval.reports.legends import format_verdict
+from berryeval.reports.legends import format_with_queries
 
 if TYPE_CHECKING:
     from berryeval.reports.sections import Report
@@ -27,7 +27,7 @@ def build_commands(report: Report) -> Iterator[str]:
     for one in report.verdicts:
         if one.status in _LEVELS:
             title = f"Retrieval quality: {one.rule}"
-            yield _format_command(_LEVELS[one.status], title, format_verdict(one))
+            yield _format_command(_LEVELS[one.status], title, format_with_queries(one))
     for section in report.sections:
         for system in section.systems:
             if system.record.failure:

@@ -11,7 +11,7 @@ from berryeval._internal import numbers
 from berryeval._internal.text import escape_direction
 from berryeval.gates import within_budget
 from berryeval.reports.exports import Exporter, single_file
-from berryeval.reports.legends import section_warnings, system_warnings, warning_lines
+from berryeval.reports.legends import is_named, section_warnings, system_warnings, warning_lines
 from berryeval.reports.tables import cost_title
 from berryeval.runner import FAILED
 
@@ -111,7 +111,8 @@ def _add_verdict(suite: ET.Element, verdict: Verdict) -> None:
         name += f" ({verdict.group})"
     case = _add_case(suite, owner or _ALL, name, 0.0)
     if verdict.status in _KINDS:
-        _add_result(case, _KINDS[verdict.status], verdict.sentence, verdict.status)
+        lines = verdict.fallen if is_named(verdict) else ()
+        _add_result(case, _KINDS[verdict.status], verdict.sentence, verdict.status, lines)
     else:
         ET.SubElement(case, "system-out").text = _clean(verdict.sentence)
 
@@ -129,12 +130,13 @@ def _add_case(suite: ET.Element, owner: str, name: str, seconds: float) -> ET.El
     )
 
 
-def _add_result(case: ET.Element, kind: str, message: str, name: str) -> None:
-    text = _clean(message)
-    found = ET.SubElement(case, kind, message=text)
+def _add_result(
+    case: ET.Element, kind: str, message: str, name: str, lines: Iterable[str] = ()
+) -> None:
+    found = ET.SubElement(case, kind, message=_clean(message))
     if kind != "skipped":
         found.set("type", name)
-        found.text = text
+        found.text = _clean("\n".join([message, *lines]))
 
 
 def _count(element: ET.Element, suites: Iterable[ET.Element]) -> None:

@@ -25,6 +25,7 @@ from berryeval.reports.legends import (
     describe_interval,
     describe_namesakes,
     describe_test,
+    is_named,
     name_tests,
     warning_lines,
 )
@@ -38,6 +39,7 @@ from berryeval.reports.tables import (
 )
 
 if TYPE_CHECKING:
+    from berryeval.gates import Verdict
     from berryeval.reports.differences import ComparedBenchmark, MovedQuery
     from berryeval.reports.sections import Report, Section
     from berryeval.reports.tables import Cell, Table
@@ -58,12 +60,21 @@ def render(report: Report) -> str:
         parts.append(escape(report.note))
     if report.verdicts:
         parts.append(render_table(build_verdicts_table(report.verdicts), _STATUS_MARKS))
+        parts.extend(_describe_fallen(one) for one in report.verdicts if is_named(one))
     for one in report.compared:
         parts.extend(comparison_parts(one))
     for section in report.sections:
         parts.extend(_section_parts(section, with_differences=not report.compares(section)))
     parts.append(_describe_origin(report))
     return "\n\n".join(parts) + "\n"
+
+
+def _describe_fallen(verdict: Verdict) -> str:
+    """Return the queries that fell as a folded list."""
+    title, *lines = verdict.fallen
+    items = [f"{'  ' * (line.startswith('    '))}- {escape(line.strip())}" for line in lines]
+    summary = f"<details><summary>{escape(title)}</summary>"
+    return "\n".join([summary, "", *items, "", "</details>"])
 
 
 MARKDOWN: Final = Exporter(
