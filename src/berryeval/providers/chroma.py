@@ -18,6 +18,7 @@ import numpy as np
 
 from berryeval._internal.optional import import_optional
 from berryeval._internal.validate import require_whole
+from berryeval.data import read_field, scope_values
 from berryeval.errors import ProviderError
 from berryeval.providers.base import first_line, searchable_text
 from berryeval.providers.embedders.base import EmbeddingProvider
@@ -49,6 +50,7 @@ class Chroma(EmbeddingProvider):
     modules: ClassVar[Sequence[str]] = ("chromadb", "wordllama")
     in_process: ClassVar[bool] = True
     _collection: Any = field(default=None, init=False, repr=False)
+    _plural: set[str] = field(default_factory=set, init=False, repr=False)  # fields with lists
 
     def __post_init__(self) -> None:
         for name in _SIZES:
@@ -61,7 +63,7 @@ class Chroma(EmbeddingProvider):
         places = np.flatnonzero(vectors.any(axis=1)).tolist()
         if not places:
             return
-        labels = self.label(chunks)
+        fields = self._describe(chunks) if self.label(chunks) else None
         with self._convert_errors():
             self._collection = self._client.create_collection(
                 f"berryeval-{secrets.token_hex(6)}",
@@ -73,7 +75,7 @@ class Chroma(EmbeddingProvider):
             step = self._client.get_max_batch_size()
             for start in range(0, len(places), step):
                 batch = places[start : start + step]
-                about = [{"scope": labels[place]} for place in batch] if labels else None
+                about = [fields[place] for place in batch] if fields else None
                 self._collection.add(
                     ids=list(map(str, batch)), embeddings=vectors[batch], metadatas=about
                 )
@@ -98,11 +100,34 @@ class Chroma(EmbeddingProvider):
 
     def _build_filter(self, query: Query) -> dict[str, Any] | None:
         """Return the scope of a query as Chroma's `where`; None without a scope."""
-        parts = [
-            _combine("$or", [{"scope": {"$contains": label}} for label in labels])
-            for labels in self.filters(query)
-        ]
+        self.filters(query)  # rejects an unknown field
+        parts: list[dict[str, Any]] = []
+        for name in query.scope:
+            values = scope_values(query.scope, name)
+            if name in self._plural:
+                key = f"scope.{name}"
+                parts.append(_combine("$or", [{key: {"$contains": one}} for one in values]))
+            else:
+                parts.append({f"scope.{name}": {"$in": list(values)}})
         return _combine("$and", parts) if parts else None
+
+    def _describe(self, chunks: Sequence[Chunk]) -> list[dict[str, Any]]:
+        """Return the metadata of each chunk: a text for each field, or a list if some have several.
+
+        Chroma searches lists slowly for many values, so only fields that need them have lists.
+        """
+        names = sorted(self._labels.fields)
+        rows = [{name: read_field(chunk, name) for name in names} for chunk in chunks]
+        self._plural = {name for row in rows for name in names if len(row[name]) > 1}
+        return [
+            {"scoped": True}
+            | {
+                f"scope.{name}": list(values) if name in self._plural else values[0]
+                for name, values in row.items()
+                if values
+            }
+            for row in rows
+        ]
 
     @cached_property
     def _chroma(self) -> Any:
