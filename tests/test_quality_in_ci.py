@@ -205,3 +205,18 @@ def test_a_nightly_run_is_scheduled() -> None:
         assert "workflow_dispatch" in workflow[True]
     (action,) = [step for step in shown["jobs"]["quality"]["steps"] if "berryeval" in step["uses"]]
     assert set(action["with"]) <= set(ACTION["inputs"])
+
+
+def test_every_metric_of_our_sets_has_a_floor() -> None:
+    """A drop of precision or recall alone is seen, for all providers and for the best."""
+    data = yaml.safe_load((ROOT / "quality" / "berryeval.yaml").read_text(encoding="utf-8"))
+    for benchmark in data["benchmarks"]:
+        floors = [
+            rule
+            for rule in data["gate"]["rules"]
+            if "at_least" in rule and benchmark in rule.get("benchmarks", ())
+        ]
+        everyone = {rule["metric"] for rule in floors if "providers" not in rule}
+        assert everyone == {"nDCG@10", "P@5", "R@10", "RR"}
+        best = {rule["metric"] for rule in floors if "hybrid" in rule.get("providers", ())}
+        assert best == {"nDCG@10", "P@5", "R@10"}

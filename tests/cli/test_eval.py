@@ -633,3 +633,12 @@ def test_our_warnings_have_no_source_path() -> None:
     assert ".py" not in done.stderr
     quiet = subprocess.run([*command, "--quiet"], capture_output=True, text=True, check=True)
     assert quiet.stderr == ""
+
+
+def test_thresholds_that_are_goals_are_named(capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["eval", "--benchmarks", "technical-docs", "--providers", "bm25", "--limit", "2"]
+    assert berryeval(*asked, "--baseline-doc", "page.md") == 0
+    out = " ".join(capsys.readouterr().out.split())
+    said = "P@5 and R@10 are goals: no bundled provider reaches them, and R@10 needs a strong model"
+    assert f"thresholds of the benchmark: RR 0.7, P@5 0.7, R@10 0.75 ({said})" in out
+    assert f"\n\n{said}.\n\n" in Path("page.md").read_text("utf-8")

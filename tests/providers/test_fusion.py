@@ -94,10 +94,10 @@ def test_fusion_ignores_scale_and_offset_of_scores(
     assert scores_of(fuse_scores([here, beside], 9)) == scores_of(fuse_scores([there, beside], 9))
 
 
-def test_hybrid_fuses_scores_on_request() -> None:
+def test_hybrid_fuses_scores_by_default() -> None:
     children = [Bm25(), Bm25(b=0.0, stemmer="")]
     asked = [query("rate limits of the phrase"), query("how long are backups kept")]
-    with Hybrid(children, weights=[1, 3], fusion="scores") as hybrid:
+    with Hybrid(children, weights=[1, 3]) as hybrid:
         hybrid.index(CHUNKS)
         expected = [
             fuse_scores([child.search(one, 100) for child in children], 3, weights=[1, 3])

@@ -72,7 +72,7 @@ def test_answers_of_every_form_are_fused(answer: Any, fusion: str) -> None:
 
 def test_functions_and_asynchronous_objects_are_fused() -> None:
     later = Later()
-    with Hybrid([later, lambda text, k: [text, "b"][:k]]) as fused:
+    with Hybrid([later, lambda text, k: [text, "b"][:k]], fusion="ranks") as fused:
         fused.index(CHUNKS)
         found = [hit.id for hit in fused.search(query("text"), 5)]
     assert found[0] == "b"

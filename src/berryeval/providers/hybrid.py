@@ -10,6 +10,10 @@ hit. The margins between hits then count. Fox and Shaw (1994), "Combination of M
 compared with rank fusion by Bruch, Gai and Ingber (2023), "An Analysis of Fusion Functions for
 Hybrid Retrieval". A provider whose scores are all equal, or contradict the order of its hits by
 more than rounding, counts by position, evenly spaced from 1 down.
+
+The defaults (fusion by score, depth, feedback) were chosen on `spring-boot` alone; docs/baseline.md
+has their scores on `technical-docs` too. Like all providers, both search the headings above a chunk
+as well as its text.
 """
 
 from __future__ import annotations
@@ -49,17 +53,17 @@ class Hybrid(Provider):
         weights: Weight of each provider; 1 by default.
         k: Rank constant: the higher, the less the top ranks stand out. Not used for scores.
         depth: Number of hits fused from each provider, at least as many as requested. The last hit
-            counts nothing when scores are fused, so use a larger depth there, such as 1000.
+            counts nothing when scores are fused, so the depth should be large.
         options: Options by provider name. `bm25` and `dense` use feedback by default.
-        fusion: "ranks" adds reciprocal ranks, "scores" adds scores normalized to 0-1.
+        fusion: "scores" adds scores normalized to 0-1, "ranks" adds reciprocal ranks.
     """
 
     providers: Sequence[Any] = ("bm25", "dense")
     weights: Sequence[float] = ()
     k: int = 60
-    depth: int = 100
+    depth: int = 1000
     options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, repr=False)
-    fusion: str = "ranks"
+    fusion: str = "scores"
     extra: ClassVar[str] = "dense"
     modules: ClassVar[Sequence[str]] = ("wordllama",)
     in_process: ClassVar[bool] = True
