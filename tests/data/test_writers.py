@@ -160,3 +160,9 @@ def test_a_run_can_be_ranked_by_another_rule() -> None:
     assert list(single.ranked().table.documents) == ["a", "b"]
     rule = RankingRule(single_precision=True)
     assert list(single.ranked(rule).table.documents) == ["b", "a"]
+
+
+def test_a_name_that_is_not_valid_text_is_escaped(tmp_path: Path) -> None:
+    path = tmp_path / "run.trec"
+    Run.from_dict({"q": {"d": 1.0}}, name="a\ud800 b").to_trec(path)
+    assert path.read_text(encoding="utf-8") == "q Q0 d 1 1.0 a\\ud800_b\n"

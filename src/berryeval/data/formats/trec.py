@@ -321,7 +321,7 @@ def write_trec(
     """
     if not drop_empty:
         _reject_empty(table, kind)
-    tag = "_".join(name.split()) or "run"
+    tag = "_".join(name.encode(errors="backslashreplace").decode().split()) or "run"
     with replace_file(path) as stream:
         for query, (start, end) in zip(
             table.queries, pairwise(table.offsets.tolist()), strict=True
