@@ -27,7 +27,7 @@ MODULE = """
 from berryeval.providers import Answer
 
 def paid(text, k):
-    return Answer(["nothing"], {"tokens": 812, "usd": 0.0004, "model": "small"})
+    return Answer(["context-ba4eb09efc234e4f"], {"tokens": 812, "usd": 0.0004, "model": "small"})
 """
 CONFIG = """
 benchmarks: [rag-template]
@@ -76,7 +76,9 @@ def test_mean_costs_are_over_answered_queries() -> None:
         seen.append(query.id)
         if len(seen) == 1:
             raise ValueError(query.text)
-        return Answer(["x"][:k], {"tokens": 30} if len(seen) % 3 == 0 else None)
+        return Answer(
+            ["context-ba4eb09efc234e4f"][:k], {"tokens": 30} if len(seen) % 3 == 0 else None
+        )
 
     result = be.run_benchmark("rag-template", search, ["RR"], concurrency=1, warm_up=0, attempts=1)
     assert result["search"].outcomes == {"error": 1, "ok": 9}
@@ -86,7 +88,9 @@ def test_mean_costs_are_over_answered_queries() -> None:
 
 @pytest.mark.parametrize("amount", [1e308, -1e308])
 def test_costs_whose_sum_overflows_have_a_mean(amount: float) -> None:
-    result = be.run_benchmark("rag-template", lambda _, k: Answer(["x"][:k], {"t": amount}), ["RR"])
+    result = be.run_benchmark(
+        "rag-template", lambda _, k: Answer(["context-ba4eb09efc234e4f"][:k], {"t": amount}), ["RR"]
+    )
     assert result.providers[0].cost == {"t": amount}
 
 
@@ -108,7 +112,10 @@ def test_a_cost_that_is_not_finite_fails_its_query(amount: Any, found: str) -> N
 
     def search(text: str, k: int) -> Answer:
         asked.append(text)
-        return Answer(["x"][:k], {"usd": 1, "t": amount} if len(asked) == 1 else {"usd": 1})
+        return Answer(
+            ["context-ba4eb09efc234e4f"][:k],
+            {"usd": 1, "t": amount} if len(asked) == 1 else {"usd": 1},
+        )
 
     result = be.run_benchmark("rag-template", search, ["RR"], concurrency=1, warm_up=0)
     assert result["search"].outcomes == {"error": 1, "ok": 9}
@@ -118,7 +125,9 @@ def test_a_cost_that_is_not_finite_fails_its_query(amount: Any, found: str) -> N
 
 @pytest.mark.parametrize("amount", [Decimal("0.5"), np.float32(0.5), Fraction(1, 2), np.array(0.5)])
 def test_costs_may_be_any_kind_of_number(amount: Any) -> None:
-    result = be.run_benchmark("rag-template", lambda _, k: Answer(["x"][:k], {"t": amount}), ["RR"])
+    result = be.run_benchmark(
+        "rag-template", lambda _, k: Answer(["context-ba4eb09efc234e4f"][:k], {"t": amount}), ["RR"]
+    )
     assert result.providers[0].cost == {"t": 0.5}
 
 

@@ -167,3 +167,13 @@ def test_a_page_names_the_pairs_it_compares() -> None:
         assert f"comparison against {name} (old)</bdi></h2>" in page
         for later in ("new", "newest"):
             assert f"<bdi>{name} ({later})</bdi> against <bdi>{name} (old)</bdi></h3>" in page
+
+
+def test_the_page_of_a_comparison_links_the_queries_that_changed() -> None:
+    report = be.compare_runs(two_runs(), metrics=["RR"], moved=3)
+    page = text_of(report, "html")
+    head = page[page.index("The queries that changed most") :]
+    head = head[: head.index("</details>")]
+    assert head.count('<a href="#s0-q') == 3
+    assert '<div class="verdict certain">' in page
+    assert 'href="#compared-1">Comparison' in page

@@ -147,6 +147,7 @@ def compare(  # noqa: PLR0913 - the options of the command
     else:
         screen = console()
         print_comparisons(screen, report)
+        print_speeds(screen, report)
         for path in files:
             screen.print(f"written: {path}")
 
@@ -155,6 +156,10 @@ def print_comparisons(screen: Console, report: Report) -> None:
     """Print the comparisons of a report."""
     for one in report.compared:
         _print_comparison(screen, one)
+
+
+def print_speeds(screen: Console, report: Report) -> None:
+    """Print times and costs of the compared systems, where they are known."""
     for section in report.sections:
         records = {system.label: system.record for system in section.systems}
         if report.compares(section) and any(one.latency or one.cost for one in records.values()):

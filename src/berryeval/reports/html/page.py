@@ -115,6 +115,7 @@ def _view_section(
     return {
         "number": number,
         "name": section.title,
+        "benchmark": section.name,
         "compared": compared,
         "queries": len(section.queries),
         "depths": sorted({system.benchmark.k for system in section.systems}),
