@@ -251,13 +251,13 @@ def test_the_eval_page_lists_every_setting() -> None:
     told = set(re.findall(r"`([a-z_.]+)`", first_cells))
     patience = {f"run.{name}" for name in Patience.model_fields}
     assert told == (set(Plan.model_fields) - {"run"}) | patience
-    assert set(re.findall(r"`(BERRYEVAL_[A-Z]+)`", table)) == set(VARIABLES)
+    assert set(re.findall(r"`(BERRYEVAL_[A-Z_]+)`", table)) == set(VARIABLES)
     for flag in re.findall(r"`(--[a-z-]+)`", page):
         assert flag.lstrip("-").replace("-", "_") in signature(evaluate_command).parameters or (
             flag == "--metrics"
         ), flag
-    example = page.split("```yaml")[1].split("```")[0]
-    plan = Plan.model_validate(yaml.safe_load(example))
+    example = page.split("```yaml\nbenchmarks:")[1].split("```")[0]
+    plan = Plan.model_validate(yaml.safe_load(f"benchmarks:{example}"))
     assert [spec.label for spec in plan.providers] == ["bm25", "our search"]
 
 

@@ -149,3 +149,13 @@ def test_empty_session_has_no_characters() -> None:
     hits = {"q": [Hit("c", doc_id=SESSION.id, start=0, end=len(TEXT))]}
     scores = be.evaluate_hits(ask(SESSION, empty, **SESSIONS), hits, ["CharIoU", "TokenR", "R@5"])
     assert dict(scores.mean) == {"CharIoU": 1.0, "TokenR": 1.0, "R@5": 0.5}
+
+
+def test_labels_may_be_in_camel_case() -> None:
+    asked = be.Benchmark(
+        "talk",
+        documents=(Document("s1", "Tea."), Document("s2", "Coffee.")),
+        queries=(Query("q", "tea?", metadata={"answerCorpusIds": ["s1"]}),),
+        pack="longmemeval",
+    )
+    assert be.evaluate_hits(asked, {"q": ["s2", "s1"]}, ["RR"]).mean["RR"] == 0.5
