@@ -79,6 +79,11 @@ def test_too_many_too_few_and_repeated_hits_are_warnings(tmp_path: Path) -> None
     plan = plan_of(benchmark(tmp_path, 6), {"type": "scripted", "options": {"faults": faults}})
     result = results_of(plan, tmp_path / "run")["scripted:whole"]
     assert result.warnings == (
+        (
+            "2 of 14 retrieved ids are not in the benchmark, and cannot be relevant: 'more 0', "
+            "'more 1' returned; the benchmark has 'd0', 'd1', 'd2'; is it a search over other "
+            "documents? If not, map the ids (id_map)"
+        ),
         "returned more than the 5 hits asked for in 1 query; cut to 5",
         "returned fewer than the 5 hits asked for in 4 queries",
         "returned 3 hits more than once; the first counts",
