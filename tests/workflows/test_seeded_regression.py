@@ -56,7 +56,7 @@ def test_the_page_of_gates_shows_this_output(found: Any) -> None:
     keys = re.findall(r"^\| `([a-z_]+)` \|", page.split("| key | meaning |")[1], re.MULTILINE)
     assert keys == list(Rule.model_fields)
     data = yaml.safe_load(page.split("```yaml")[1].split("```")[0])
-    assert len(Gate(**data["gate"]).rules) == 5
+    assert len(Gate(**data["gate"]).rules) == 6
 
 
 def test_four_changed_queries_are_inconclusive() -> None:

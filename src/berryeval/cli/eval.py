@@ -14,7 +14,7 @@ from berryeval.cli.app import EXIT_FAILED, EXIT_PASSED, EXIT_RUN_FAILED
 from berryeval.cli.eval_view import View
 from berryeval.cli.flags import Depth, Flag, Format, Metrics, OutputFolder, Quiet, Several, Verbose
 from berryeval.cli.inspect import read_options
-from berryeval.cli.logs import error_screen, log_level, log_lines, progress_on
+from berryeval.cli.logs import error_screen, flush_lines, log_level, log_lines, progress_on
 from berryeval.workflows import RunRequest, evaluate, plan_run, read_list, write_baseline_page
 
 if TYPE_CHECKING:
@@ -127,6 +127,7 @@ def run_eval(  # noqa: PLR0913 - the options of the command
                 plan, folder, listener, retry_errors=retry_errors, group_by=groups, store=place,
                 export=plan.export,
             )  # fmt: skip
+        flush_lines()
         _report_exports(done)
         if baseline_doc:
             write_baseline_page(baseline_doc, plan, done.results)

@@ -254,8 +254,8 @@ def _print_legend(screen: Console, view: View, result: BenchmarkResult, metrics:
             if str(metric) in metrics
         )
         if shown:
-            note = result.benchmark.metadata.get("threshold_note")
-            shown += f" ({note})" if note else ""
+            goal = result.benchmark.metadata.get("threshold_note")
+            shown += f" ({goal})" if goal else ""
             print_indented(screen, f"thresholds of the benchmark: {shown}", 0, style="dim")
 
 

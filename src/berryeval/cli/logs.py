@@ -118,6 +118,12 @@ def log_lines(screen: Console, level: int) -> Iterator[None]:
         ours.setLevel(before)
 
 
+def flush_lines() -> None:
+    """Print the warnings held back, before other output follows."""
+    for handler in logging.getLogger("berryeval").handlers:
+        handler.flush()
+
+
 @contextmanager
 def _warnings_as_lines(log: logging.Logger) -> Iterator[None]:
     """Show warnings that our own code raises as log lines, without their place in the code."""

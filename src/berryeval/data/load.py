@@ -125,25 +125,25 @@ def find_beir_qrels(folder: Path, split: str | None = None) -> Path:
     )
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False, init=False)
 class TableValue:
     """Immutable rows of a document and a number, grouped by query."""
 
     table: QueryTable
     kind: ClassVar[Kind]
 
-    def __post_init__(self) -> None:
-        """Accept `{query: {document: number}}` as well; reject anything else."""
-        if isinstance(self.table, Mapping):
-            found = QueryTable.from_dict(self.table, kind=self.kind)
-            object.__setattr__(self, "table", found)
-        elif not isinstance(self.table, QueryTable):
+    def __init__(self, table: QueryTable | Mapping[str, Mapping[str, float]]) -> None:
+        """Take a table or `{query: {document: number}}`; reject anything else."""
+        if isinstance(table, Mapping):
+            table = QueryTable.from_dict(table, kind=self.kind)
+        elif not isinstance(table, QueryTable):
             name = type(self).__name__
             raise DataError(
                 f"{name}(...) takes {{query: {{document: {VALUE_OF[self.kind]}}}}}, found "
-                f"{type(self.table).__name__} {self.table!r:.80}; {name}.load(...) reads files, "
+                f"{type(table).__name__} {table!r:.80}; {name}.load(...) reads files, "
                 "frames and arrays"
             )
+        object.__setattr__(self, "table", table)
 
     @classmethod
     def load(

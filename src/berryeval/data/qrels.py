@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from berryeval.data.table import Kind
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False, init=False)
 class Qrels(TableValue):
     """Immutable graded judgments: documents and grades, grouped by query.
 

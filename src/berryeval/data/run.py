@@ -76,7 +76,7 @@ class RankingRule:
 DEFAULT_RULE: Final[RankingRule] = RankingRule()
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False, init=False)
 class Run(TableValue):
     """The immutable rankings of one system: documents and scores, grouped by query.
 
@@ -86,6 +86,13 @@ class Run(TableValue):
 
     name: str = "run"
     kind: ClassVar[Kind] = "run"
+
+    def __init__(
+        self, table: QueryTable | Mapping[str, Mapping[str, float]], name: str = "run"
+    ) -> None:
+        """Take a table or `{query: {document: score}}`, and a name."""
+        super().__init__(table)
+        object.__setattr__(self, "name", name)
 
     @classmethod
     def _of(cls, table: QueryTable) -> Run:

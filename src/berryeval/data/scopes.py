@@ -100,7 +100,7 @@ class ScopeIndex:
     """
 
     def __init__(self, chunks: Sequence[Chunk] | Sequence[Document]) -> None:
-        self._chunks = chunks
+        self._chunks: Sequence[Chunk | Document] = chunks
         self._places: dict[str, dict[str, list[int]]] = {}
 
     def find(self, scope: Scope) -> npt.NDArray[np.bool_] | None:
@@ -156,7 +156,7 @@ class ScopeLabels:
 
 
 def unknown_field(
-    field: str, records: Sequence[Document] | Sequence[Chunk], what: str, where: str = ""
+    field: str, records: Sequence[Document | Chunk], what: str, where: str = ""
 ) -> DataError:
     """Return the error for a scope that names a field which no record has."""
     known = dict.fromkeys(name for one in records for name in (*one.metadata, *one.extra))

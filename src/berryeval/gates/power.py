@@ -1,4 +1,4 @@
-"""The power of a gate: what it can notice with so many queries."""
+"""The power of a gate: what it can notice with a number of queries."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Power:
 
     @cached_property
     def share(self) -> float | None:
-        """Share of ruined queries that is noticed in four of five runs; None if there is none."""
+        """Share of ruined queries that is noticed in four of five runs; None if no share is."""
         if self.queries < self.fewest:
             return None
         low, high = 0.0, 1.0
@@ -103,6 +103,6 @@ class Power:
 
 
 def _chance_of(least: int, count: int, share: float) -> float:
-    """Return the probability of at least so many of `count` with this share."""
+    """Return the probability of at least this number of `count` with this share."""
     fewer = sum(math.comb(count, n) * share**n * (1 - share) ** (count - n) for n in range(least))
     return 1 - fewer

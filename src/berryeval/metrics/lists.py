@@ -191,7 +191,7 @@ class QueryResult:
 
     @property
     def first_relevant_rank(self) -> int | None:
-        """Rank of the first document of grade 1 or more; None if there is none."""
+        """Rank of the first document of grade 1 or more, or None."""
         judged, _ = _judge(self.retrieved, self.judgments, None)
         return min(judged.relevant_ranks(1.0), default=None)
 

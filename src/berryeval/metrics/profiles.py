@@ -26,7 +26,7 @@ class Conventions:
         every_judged_query: Whether a judged query missing from the run counts, as an empty ranking.
         defaults: Defaults of parameters, by metric name; a parameter that was given keeps its
             value.
-        spellings: Metrics that a name means if it stands alone, or with a level (`P-l2`).
+        spellings: Metrics that a name means without parameters, or with a level (`P-l2`).
         text: Summary in one line.
     """
 

@@ -11,8 +11,9 @@ compared with rank fusion by Bruch, Gai and Ingber (2023), "An Analysis of Fusio
 Hybrid Retrieval". A provider whose scores are all equal, or contradict the order of its hits by
 more than rounding, counts by position, evenly spaced from 1 down.
 
-The defaults (fusion by score, depth, feedback) were chosen on `spring-boot` alone; docs/baseline.md
-has their scores on `technical-docs` too. Like all providers, both search the headings above a chunk
+The defaults (fusion by score, depth, feedback) were chosen on `spring-boot`, while the scores on
+`technical-docs` were in view, so neither is an independent test of them.
+Like all providers, both search the headings above a chunk
 as well as its text.
 """
 

@@ -259,7 +259,7 @@ class IdTally:
 
     @property
     def found(self) -> UnknownIds | None:
-        """The unknown ids; None if there are none, or the benchmark does not list its ids."""
+        """The unknown ids; None if all are known, or the benchmark does not list its ids."""
         count = self._bare + (0 if self._matched else self._evident)
         if not count or (not self._lists_ids and count < self._retrieved):
             return None

@@ -119,7 +119,7 @@ EVAL_DIR: Final = "BERRYEVAL_EVAL_DIR"
 
 
 def eval_folder(given: PathLike | None = None) -> Path | None:
-    """Return the folder that collects the CSV files of all runs; None if there is none."""
+    """Return the folder that collects the CSV files of all runs, or None."""
     chosen = given or os.environ.get(EVAL_DIR)
     return Path(chosen).expanduser() if chosen else None
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Final, cast
 
 from berryeval._internal.text import pluralize
 from berryeval.errors import BerryEvalError
-from berryeval.runner import FAILED, NO_ANSWER
 from berryeval.runs import describe_depth, group_queries
 
 if TYPE_CHECKING:
@@ -156,6 +155,8 @@ class System:
     @cached_property
     def outcomes(self) -> Outcomes:
         """Outcomes of the answers, or the stored counts of a record without answers."""
+        from berryeval.runner import FAILED, NO_ANSWER  # late: it imports the providers
+
         found = self.summaries
         counts = Counter(one.outcome for one in found)
         if not found:

@@ -141,7 +141,7 @@ class ProviderRecord(JsonRecord):
         fingerprints: A fingerprint per query, in the order of the benchmark's queries.
         judging: Options and pack that decided what is relevant.
         unknown_ids: Retrieved ids that the benchmark does not have: `count` of `retrieved`, a
-            `summary`, `examples` and an `explanation`; empty if there are none.
+            `summary`, `examples` and an `explanation`; empty if all ids are known.
     """
 
     is_large: ClassVar[bool] = True

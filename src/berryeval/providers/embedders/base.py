@@ -82,7 +82,8 @@ def embed_texts(
         parts.append(_normalize(embed_with_cache(embedder, texts[start : start + size])))
         if report is not None:
             report(min(start + size, len(texts)), len(texts))
-    widths = {part.shape[1] for part in parts if part.any()} or {1}
+    widths = {part.shape[1] for part in parts if part.any()}
+    widths = widths or {max((part.shape[1] for part in parts), default=1)}
     if len(widths) > 1:  # the model has changed since a part was cached
         return _normalize(np.asarray(embedder.embed(texts)))
     width = widths.pop()  # that of a part without any content may differ
@@ -131,7 +132,7 @@ class EmbeddingProvider(Provider):
         self._scope_fields = scope_fields(queries)
 
     def label(self, chunks: Sequence[Chunk]) -> list[list[str]] | None:
-        """Return the labels of each chunk that scopes are filtered by; None if there are none."""
+        """Return the labels of each chunk that scopes are filtered by, or None."""
         self._labels = ScopeLabels(chunks, self._scope_fields)
         return self._labels.rows if self._labels.fields else None
 

@@ -184,7 +184,7 @@ def _newest_first(filters: Filters, limit: int | None, *columns: ColumnElement[A
     return (
         select(*columns)
         .where(*filters.of_runs())
-        .order_by(runs.c.moment.desc(), runs.c.id.desc())
+        .order_by(runs.c.moment.desc(), runs.c.key.desc())
         .limit(limit)
     )
 
@@ -285,7 +285,7 @@ def load_trend(
         .join(runs, runs.c.key == parts.c.run)
         .where(measured.c.metric == to_column_text(metric))
         .where(*filters.of_runs(), *filters.of_results())
-        .order_by(runs.c.moment, runs.c.id, parts.c.place, results.c.place)
+        .order_by(runs.c.moment, runs.c.key, parts.c.place, results.c.place)
     )
     rows: list[Any] = list(connection.execute(found))
     points = [
@@ -352,7 +352,7 @@ def find_failures(connection: Connection, filters: Filters) -> list[FailedResult
         .join(parts, parts.c.run == runs.c.key)
         .join(results, results.c.part == parts.c.key)
         .where(results.c.failure != "", *filters.of_runs(), *filters.of_results())
-        .order_by(runs.c.moment, runs.c.id, parts.c.place, results.c.place)
+        .order_by(runs.c.moment, runs.c.key, parts.c.place, results.c.place)
     )
     return [FailedResult(*row) for row in connection.execute(found)]
 
