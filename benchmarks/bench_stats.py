@@ -57,7 +57,7 @@ def on_threads(threads: int, work: Callable[[], Any]) -> Callable[[], Any]:
     return limited
 
 
-def randomisation(a: Any, b: Any, samples: int) -> list[tuple[str, float, float]]:
+def randomization(a: Any, b: Any, samples: int) -> list[tuple[str, float, float]]:
     """Return seconds and p-value of every contender."""
     from ranx.statistical_tests.fisher_randomization_test import fisher_randomization_test
     from scipy import stats
@@ -135,7 +135,7 @@ def main() -> None:
     random = np.random.default_rng(0)
     a = random.random(arguments.queries)
     b = a + random.normal(0.2 / math.sqrt(arguments.queries), 0.1, arguments.queries)
-    tested = randomisation(a, b, arguments.samples)
+    tested = randomization(a, b, arguments.samples)
     check_p_values(tested, arguments.samples)
     base = tested[0][1]
     rows = [[n, f"{1e3 * s:,.1f} ms", f"{base / s:,.0f}x", f"{p:.4f}"] for n, s, p in tested]
@@ -146,7 +146,7 @@ def main() -> None:
     ]
     queries, samples = f"{arguments.queries:,} queries", f"{arguments.samples:,} permutations"
     tables = [
-        (f"Randomisation test: {samples} x {queries}", "faster than ranx", "p", rows),
+        (f"Randomization test: {samples} x {queries}", "faster than ranx", "p", rows),
         (f"BCa interval: {RESAMPLES:,} resamples x {queries}", "faster than SciPy", "ends", ends),
     ]
     sections = []

@@ -259,7 +259,7 @@ def _coverage(
 
 
 def power(found: list[Population], trials: int) -> str:
-    """Tabulate simulated and predicted power of the randomisation test."""
+    """Tabulate simulated and predicted power of the randomization test."""
     header = ["benchmark", "metric", "queries", "true difference", "power", "predicted"]
     rows = []
     for population in found:

@@ -125,7 +125,7 @@ def test_notes_of_rows_are_printed() -> None:
     shown = " ".join(stream.getvalue().split())
     assert f"note: few: {note}" in shown
     assert f"- AP in few: {note}" in markdown
-    words = "randomisation test, 100,000 random samples, and exact in 1 of 3 rows"
+    words = "randomization test, 100,000 random samples, and exact in 1 of 3 rows"
     assert words in shown
     assert words in markdown
 

@@ -406,7 +406,7 @@ def test_the_page_names_the_test_of_each_row() -> None:
     values[:, :5] = 0.0
     near = replace(best, name="near", scores=replace(best.scores, values=values))
     text = page_of(changed(run, providers=(weak, best, near))).text
-    words = "randomisation test, 100,000 random samples, and exact in 1 of 2 rows"
+    words = "randomization test, 100,000 random samples, and exact in 1 of 2 rows"
     assert f"p: {words}, corrected (holm) for 3 comparisons" in text
 
 

@@ -30,7 +30,7 @@ def systems(*shifts: float, zero_queries: int = 0) -> dict[str, Scores]:
 
 
 def test_a_single_comparison_names_no_correction() -> None:
-    assert describe_test(be.compare(systems(0.2, 0.9)).rows) == "randomisation test, exact"
+    assert describe_test(be.compare(systems(0.2, 0.9)).rows) == "randomization test, exact"
 
 
 @pytest.mark.parametrize(
@@ -60,7 +60,7 @@ def test_rows_without_p_do_not_name_a_test() -> None:
     assert few.rows[0].p is None
     assert describe_test(few.rows) == "t"
     many = be.compare(systems(0.2, 0.9))
-    assert describe_test([*few.rows, *many.rows]) == "randomisation test, exact"
+    assert describe_test([*few.rows, *many.rows]) == "randomization test, exact"
 
 
 @pytest.mark.parametrize(
@@ -81,6 +81,6 @@ def test_tukey_is_never_called_exact() -> None:
     """The test of a pair may be exact; its corrected p comes from permutations of all systems."""
     found = be.compare(systems(0.2, 0.5, 0.9), correction="tukey")
     assert describe_test(found.rows) == (
-        "randomisation test, exact, "
+        "randomization test, exact, "
         "corrected (tukey, by random permutations of all systems) for 3 comparisons"
     )

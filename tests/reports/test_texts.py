@@ -251,7 +251,7 @@ def test_latex_marks_significant_differences_with_letters() -> None:
     text = latex.render(Report.of([run]))
     assert r"bad$^{a}$ & 0.500 & 0.000 \\" in text
     assert r"good$^{b}$ & \textbf{1.000}$^{a}$ & \textbf{1.000}$^{a}$ \\" in text
-    how = "than the system with this letter (randomisation test, exact, $"
+    how = "than the system with this letter (randomization test, exact, $"
     assert f"significantly better {how}" in text
 
 

@@ -283,7 +283,7 @@ def test_detectable_difference_does_not_exceed_the_largest_difference() -> None:
 
 @pytest.mark.parametrize("size", [10, 14, 20])
 def test_detectable_difference_is_detected_with_80_percent_power(size: int) -> None:
-    """Simulated with the randomisation test, down to the fewest queries."""
+    """Simulated with the randomization test, down to the fewest queries."""
     random = np.random.default_rng(size)
     shape = random.normal(size=size)
     shape = (shape - shape.mean()) / shape.std(ddof=1)
@@ -303,7 +303,7 @@ def test_tiny_effects_need_very_many_queries() -> None:
     assert 10**398 < needed < 10**402
 
 
-def test_tukey_of_two_systems_is_the_randomisation_test() -> None:
+def test_tukey_of_two_systems_is_the_randomization_test() -> None:
     a, b = drawn(5, 60, shift=0.025)
     p = paired_test("randomization", a, b).p
     assert p is not None

@@ -1,4 +1,4 @@
-"""Tests of the randomisation test."""
+"""Tests of the randomization test."""
 
 from __future__ import annotations
 

@@ -160,8 +160,18 @@ def print_comparisons(screen: Console, report: Report) -> None:
 
 def print_speeds(screen: Console, report: Report) -> None:
     """Print times and costs of the compared systems, where they are known."""
+    compared = {
+        (one.benchmark, name)
+        for one in report.compared
+        for pair in group_by_pair(one.comparison)
+        for name in pair
+    }
     for section in report.sections:
-        records = {system.label: system.record for system in section.systems}
+        records = {
+            system.label: system.record
+            for system in section.systems
+            if (section.name, system.label) in compared
+        }
         if report.compares(section) and any(one.latency or one.cost for one in records.values()):
             screen.print(f"{section.title}: times and costs", style="bold")
             screen.print(build_speed_table(records))

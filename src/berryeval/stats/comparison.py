@@ -24,7 +24,7 @@ _NAMES: Final = {
 _GAINS: Final = {"up": 1, "down": -1, "neither": 0}
 _DIRECTIONS: Final = {1: "higher", 0: "the same", -1: "lower"}
 _INTERVALS: Final = ("interval", "baseline_interval", "system_interval")
-_MEAN_TESTS: Final = ("randomisation test", "paired t test", "bootstrap test")  # of equal power
+_MEAN_TESTS: Final = ("randomization test", "paired t test", "bootstrap test")  # of equal power
 _MANY: Final = 1_000_000  # queries; larger numbers are not printed
 
 

@@ -92,7 +92,7 @@ def tukey_hsd(systems: Any, *, seed: int = 0, samples: int = 100_000) -> Floats:
     Under the null hypothesis the values of a query are exchangeable among the systems. They are
     shuffled per query, and the range of the means is compared with the difference of each pair: p
     is (1 + number of shuffles that reach the difference) / (1 + samples). For two systems this is
-    the randomisation test.
+    the randomization test.
 
     `systems` has a list of values per system, for the same queries in the same order. The result is
     a square matrix with 1.0 on its diagonal.

@@ -152,7 +152,7 @@ def minimum_detectable_difference(
 ) -> float | None:
     """Return the mean difference that these queries detect with the given power.
 
-    The power is that of the two-sided paired t test, which equals that of the randomisation test,
+    The power is that of the two-sided paired t test, which equals that of the randomization test,
     by the normal approximation with Guenther's correction (1981); the error is below 2 % from 10
     queries on. None if the differences do not vary, if fewer than ten queries differ, or if the
     result exceeds the largest difference of any query.

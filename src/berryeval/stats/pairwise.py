@@ -240,7 +240,7 @@ def compare(
         metrics: Metrics to compare; by default all that every system has.
         test: "randomization", "t", "wilcoxon", "sign" or "bootstrap".
         correction: "holm", "bonferroni", "benjamini-hochberg", "none", or "tukey" (which needs the
-            randomisation test). It covers the comparisons of one metric in one table, because
+            randomization test). It covers the comparisons of one metric in one table, because
             metrics of the same rankings are not independent.
         interval: Interval of differences: "t", "bca" or "percentile".
         level: Confidence level.

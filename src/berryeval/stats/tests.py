@@ -161,14 +161,14 @@ EXACT_UP_TO: Final = 32  # differing queries; the 2^16 sums of each half are qui
 
 
 def randomization(pair: Pair, seed: int, samples: int) -> TestResult:
-    """Run Fisher's two-sided randomisation test (Smucker, Allan and Carterette 2007).
+    """Run Fisher's two-sided randomization test (Smucker, Allan and Carterette 2007).
 
     Under the null hypothesis the sign of every difference may be flipped; p is the fraction of sign
     choices whose mean is at least as far from 0. Up to 32 differing queries all 2^n choices are
     counted. Beyond, p is (1 + count) / (1 + samples) over random choices, and never 0. Sums closer
     than the rounding of the scores count as equal.
     """
-    name = "randomisation test"
+    name = "randomization test"
     if not len(pair.non_zero):
         return TestResult(1.0, 0.0, f"{name}, exact", exact=True, note=note_on_few(0), sign=0)
     flips, exponent = scale_to_integers(pair.non_zero)
@@ -210,7 +210,7 @@ def bootstrap(pair: Pair, seed: int, samples: int) -> TestResult:
     """Run the two-sided paired bootstrap test (Noreen 1989).
 
     The centred differences are resampled with replacement, and p is (1 + count) / (1 + samples) as
-    in the randomisation test. Resamples of few queries vary too little: there is no p below 20
+    in the randomization test. Resamples of few queries vary too little: there is no p below 20
     queries, and a note below 50.
     """
     method = f"bootstrap test, {samples:,} resamples"
@@ -219,7 +219,7 @@ def bootstrap(pair: Pair, seed: int, samples: int) -> TestResult:
     if pair.size < FEWEST_RESAMPLED:
         cannot = (
             f"{pair.size} queries are too few for the bootstrap, whose false positive rate is too "
-            f"high below {FEWEST_RESAMPLED}; use the randomisation test"
+            f"high below {FEWEST_RESAMPLED}; use the randomization test"
         )
         return TestResult(None, None, method, cannot=cannot)
     values, exponent = scale_to_integers(pair.differences)

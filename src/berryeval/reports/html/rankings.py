@@ -306,7 +306,7 @@ def _view_hit(system: System, rank: int, hit: HitRecord, highest: float) -> HitV
 
 
 def _fold(text: str) -> tuple[str, str]:
-    """Return the beginning of a text, and how it goes on when it is unfolded."""
+    """Return the beginning of a text and its continuation, which can be unfolded."""
     line = " ".join(text.split())
     shown = cut(line, PASSAGE_CHARACTERS).text
     return shown, str(cut(line[len(shown) :], EXPANDED_CHARACTERS - PASSAGE_CHARACTERS))
