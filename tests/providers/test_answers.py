@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ import pytest
 import berryeval as be
 from berryeval.data.records import Hit, Query
 from berryeval.errors import ProviderError
-from berryeval.providers.answers import as_hits
+from berryeval.providers.answers import Answer, as_hits
 from berryeval.providers.callable import Function
 from tests.providers.corpus import CHUNKS
 
@@ -152,3 +153,12 @@ def test_a_prediction_fails_its_query_and_scores_nothing() -> None:
     one = result.providers[0]
     assert one.outcomes == {"error": 10}
     assert "answer.passages" in one.record.answers[0].error
+
+
+@pytest.mark.parametrize("answer", [{"a", "b"}, frozenset(), {("a", 1.0), ("b", 0.5)}])
+def test_a_set_has_no_order_and_is_rejected(answer: Any) -> None:
+    for read in (as_hits, Answer):
+        with pytest.raises(ProviderError, match=r"found (frozen)?set, which has no order; return"):
+            read(answer)
+    with pytest.raises(ProviderError, match="which has no order"):
+        as_hits(SimpleNamespace(hits=answer))

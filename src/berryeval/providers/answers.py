@@ -32,7 +32,7 @@ class Answer(list[Hit]):
     """
 
     def __init__(self, hits: Iterable[Any], cost: Mapping[str, Any] | None = None) -> None:
-        super().__init__(hits)
+        super().__init__(_check_order(hits))
         self.cost: dict[str, Any] = dict(cost or {})
 
 
@@ -88,7 +88,9 @@ def check_batch(answers: Any, count: int) -> list[Any]:
     """Return the answers to a batch as a list; reject any number other than `count`."""
     # A generator may never end: one answer too many is enough to reject it.
     given = list(islice(answers, count + 1)) if isinstance(answers, Iterator) else answers
-    in_order = isinstance(given, Collection) and not isinstance(given, str | bytes | Mapping | set)
+    in_order = isinstance(given, Collection) and not isinstance(
+        given, str | bytes | Mapping | set | frozenset
+    )
     if in_order and len(given) == count:
         return list(given)
     found = len(given) if in_order else f"{type(answers).__name__} {answers!r:.80}"
@@ -117,8 +119,17 @@ def as_hits(answer: Any) -> list[Hit]:
         )
     if hasattr(answer, "columns") or (hasattr(answer, "keys") and not hasattr(answer, "tolist")):
         raise ProviderError(_explain_answer(answer, [name for name in answer if name]))
-    read = [(_read_hit(item, place), _has_score(item)) for place, item in enumerate(answer, 1)]
-    return check_all_scored(read)
+    items = enumerate(_check_order(answer), start=1)
+    return check_all_scored([(_read_hit(item, place), _has_score(item)) for place, item in items])
+
+
+def _check_order(hits: Iterable[Any]) -> Iterable[Any]:
+    """Reject a set: its order differs from one process to the next."""
+    if isinstance(hits, set | frozenset):
+        raise ProviderError(
+            f"expected a list of hits, found {type(hits).__name__}, which has no order; {_ADVICE}"
+        )
+    return hits
 
 
 _ADVICE: Final = "return a list of ids, (id, score) pairs or Hits, best first"
