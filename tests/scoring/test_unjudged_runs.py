@@ -56,6 +56,50 @@ def test_documents_of_other_queries_are_named() -> None:
     assert note.endswith("but they are judged for other queries: do the query ids fit?")
 
 
+SHARED_NONE = [
+    ("q1 0 d1 1\n", "q9 Q0 d1 1 1 t\n", "'q9' in the run; the judgments have 'q1'; is it a run of"),
+    ("q1 0 d1 1\n", "d1 Q0 q1 1 1 t\n", "'d1' in the run; the judgments have 'q1'; query and doc"),
+    ("d1 0 q1 1\n", "q1 Q0 d1 1 1 t\n", "query and document seem to be swapped in the run or in"),
+    ("0 q1 d1 1\n0 q2 d2 1\n", "q1 Q0 d1 1 1 t\n", "the first and second column of the judgments"),
+]
+
+
+@pytest.mark.parametrize(("judged", "ranked", "said"), SHARED_NONE)
+@pytest.mark.parametrize("native", [True, False])
+def test_a_run_without_any_judged_query_says_so(
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    judged: str,
+    ranked: str,
+    said: str,
+    *,
+    native: bool,
+) -> None:
+    if not native:
+        monkeypatch.setattr(backend, "native", None)
+    files = [str(tmp_path / "qrels.txt"), str(tmp_path / "run.txt")]
+    (tmp_path / "qrels.txt").write_text(judged, encoding="utf-8")
+    (tmp_path / "run.txt").write_text(ranked, encoding="utf-8")
+    for profile in ("berryeval", "trec_eval"):
+        (note,) = be.evaluate(*files, ["AP"], profile=profile).notes
+        assert note.startswith("no query of the run is judged: ")
+        assert said in note
+        assert note in caplog.text
+        for more in ([], ["--lenient"]):
+            asked = ["score", *files, "-m", "AP", "--profile", profile, *more]
+            assert run(build_app(), asked) == 2
+            shown = capfd.readouterr()
+            assert not shown.out
+            assert f"error: {files[1]}: {note}" in shown.err
+
+
+def test_an_empty_run_is_no_mistake_of_ids() -> None:
+    assert be.evaluate(JUDGED, {}, ["RR"]).notes == ()
+    assert be.evaluate({}, WRONG, ["RR"]).notes == ()
+
+
 @pytest.mark.parametrize("form", [[], ["--json"], ["--csv"], ["--trec-format"]])
 def test_the_command_says_so(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], form: list[str]

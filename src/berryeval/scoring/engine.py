@@ -57,8 +57,8 @@ def evaluate(
     by document id, highest bytes first. A document without a judgment is not relevant; a document
     judged in several groups has the highest of their grades, except in diversity metrics, which
     treat each group as a subtopic. `profile="trec_eval"` averages over the queries in both files
-    instead. If no retrieved document is judged for its query, `scores.notes` and a logged warning
-    say so: such zeros come from ids that do not fit.
+    instead. If no query of the run is judged, or no retrieved document for its query,
+    `scores.notes` and a logged warning say so: such zeros come from ids that do not fit.
 
     Args:
         qrels: `Qrels`, or an argument of `Qrels.load`: a dict `{query: {document: grade}}`, a path
@@ -103,12 +103,31 @@ def score_request(
     if found is None:
         found = score_tables(judgments, as_run(run, lenient=lenient), requested.metrics, rule)
     scores = build_scores(ids, judgments.table.dropped, found, requested)
-    if scores.counts[:, 0].any() and not scores.counts[:, 1].any():
+    if scores.shares_no_query or (scores.counts[:, 0].any() and not scores.counts[:, 1].any()):
         if text is not None:  # it was scored while it was read
             run = Run(table_from_text(text, "run", display_name(run)))
-        note = _explain_unjudged(table, as_run(run, lenient=lenient).table, scores)
+        ranked = as_run(run, lenient=lenient).table
+        if scores.shares_no_query:
+            note = _explain_no_query(judgments.table, ranked, scores)
+        else:
+            note = _explain_unjudged(table, ranked, scores)
         scores = replace(scores, notes=(note,))
     return scores
+
+
+def _explain_no_query(judgments: QueryTable, run: QueryTable, scores: Scores) -> str:
+    """Explain a run without any judged query by an id of each side and the likely cause."""
+    asked, judged = set(scores.extra_queries), {*scores.queries, *scores.left_out}
+    groups = judgments.labels.get("group", ())
+    cause = "is it a run of other queries, or are their ids spelled differently?"
+    if not isinstance(groups, str) and not asked.isdisjoint(groups):
+        cause = "the first and second column of the judgments seem to be swapped"
+    elif not judged.isdisjoint(run.documents) or not asked.isdisjoint(judgments.documents):
+        cause = "query and document seem to be swapped in the run or in the judgments"
+    return (
+        f"no query of the run is judged: {min(asked)!r:.60} in the run; the judgments have "
+        f"{min(judged)!r:.60}; {cause}"
+    )
 
 
 def _explain_unjudged(judgments: QueryTable, run: QueryTable, scores: Scores) -> str:

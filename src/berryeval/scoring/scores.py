@@ -132,6 +132,12 @@ class Scores:
         found = Counter(self.outcomes)
         return {outcome: found[outcome] for outcome in OUTCOMES}
 
+    @property
+    def shares_no_query(self) -> bool:
+        """Whether the run has queries, and the judgments have only others."""
+        judged = bool(self.queries or self.left_out)
+        return judged and bool(self.extra_queries) and set(self.outcomes) <= {"missing"}
+
     def details(self, metric: str) -> Details:
         """Return the numbers of queries and relevance strategies behind a score."""
         from berryeval.relevance import Details, cutoff_of, strategy_counts, strategy_used

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from berryeval._internal.files import read_bytes
+from berryeval._internal.files import display_name, read_bytes
 from berryeval._internal.text import format_command
 from berryeval.errors import ConfigurationError, DataError
 from berryeval.scoring import as_qrels, as_run, score_request
@@ -75,6 +75,8 @@ def score_files(
                 f"{error}; with --lenient, --audit lists faulty lines and skips them"
             ) from None
         raise
+    if scores.shares_no_query:
+        raise DataError(f"{display_name(run)}: {scores.notes[0]}")
     if not scores.count:
         what = "no query of the run is judged" if scores.left_out else "there are no judgments"
         raise DataError(f"{qrels}: {what}, so there is nothing to score")
