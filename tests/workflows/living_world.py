@@ -82,6 +82,12 @@ def without_query(changed: be.Benchmark, number: int) -> be.Benchmark:
     )
 
 
+def without_documents(changed: be.Benchmark, *numbers: int) -> be.Benchmark:
+    """Return the benchmark without these documents; its judgments still name them."""
+    gone = {f"d{number}" for number in numbers}
+    return replace(changed, documents=tuple(one for one in changed.documents if one.id not in gone))
+
+
 def evaluate(folder: Path, name: str, data: be.Benchmark, *options: str) -> int:
     """Write the data in place of any earlier ones and run BM25 on them; return the exit code."""
     write_benchmark(data, folder / "fruit")

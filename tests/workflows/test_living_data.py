@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import berryeval as be
-from berryeval.data.records import Anchor
+from berryeval.data.records import Anchor, Judgment
 from berryeval.errors import ConfigurationError, DataError
 from berryeval.workflows.run_finder import find_record
 from berryeval.workflows.verdicts import judge_result
@@ -24,6 +24,7 @@ from tests.workflows.living_world import (
     with_new_query,
     with_query,
     with_text,
+    without_documents,
     without_query,
 )
 
@@ -139,6 +140,76 @@ def test_a_removed_question_is_counted_and_does_not_block_the_verdict(
     code, found = judge(folder, capsys, without_query(FRUIT, 7), "--strict")
     assert code == 0
     assert counts(found) == (COUNT - 1, [], [], ["q7"])
+
+
+NAMED = replace(  # relevant ids in the metadata: of documents while they exist
+    FRUIT,
+    queries=tuple(
+        replace(one, metadata={"relevant_ids": [f"d{place}"]})
+        for place, one in enumerate(FRUIT.queries)
+    ),
+    judgments=(),
+)
+
+
+@pytest.mark.parametrize("data", [FRUIT, NAMED])
+def test_lost_targets_are_losses_and_named(
+    folder: Path, capsys: pytest.CaptureFixture[str], data: be.Benchmark
+) -> None:
+    assert evaluate(folder, "before", data) == 0
+    assert berryeval("baseline", "set", "before", "--output", "base.json") == 0
+    code, found = judge(folder, capsys, without_documents(data, *range(2, COUNT)))
+    assert code == 1
+    assert counts(found) == (COUNT, [], [], [])
+    one = about_data(found)
+    assert one["lost"] == sorted(f"q{n}" for n in range(2, COUNT))
+    words = "targets no longer in the corpus: q10, q11, q12, q13, q14 and 13 more; 18 documents"
+    assert words in one["sentence"]
+    drops = [one for one in found["data"]["verdicts"] if one["about"] == "metric"]
+    assert {(one["n"], one["status"]) for one in drops} == {(COUNT, "fail")}
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        without_documents(FRUIT, 4),
+        with_text(FRUIT, 5, "# Number 5\n\nIt is a pear.\n"),  # without the judged section
+    ],
+)
+def test_a_single_lost_target_is_compared(
+    folder: Path, capsys: pytest.CaptureFixture[str], data: be.Benchmark
+) -> None:
+    code, found = judge(folder, capsys, data)
+    assert code == 0  # one query of 20 is not significant
+    assert counts(found) == (COUNT, [], [], [])
+    (lost,) = about_data(found)["lost"]
+    assert f"targets no longer in the corpus: {lost}" in about_data(found)["sentence"]
+    drops = [one for one in found["data"]["verdicts"] if one["about"] == "metric"]
+    assert {(one["n"], one["status"]) for one in drops} == {(COUNT, "inconclusive")}
+    (compared,) = be.compare_runs(["old", "new"]).compared
+    assert compared.comparison.rows[0].n == COUNT
+    assert f"targets no longer in the corpus: {lost}" in compared.warnings[0]
+
+
+def test_one_of_several_targets_may_be_lost(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    more = tuple(Judgment(f"q{n}", Anchor(document=f"d{(n + 1) % COUNT}"), 1) for n in range(COUNT))
+    data = replace(FRUIT, judgments=(*FRUIT.judgments, *more))
+    assert evaluate(folder, "before", data) == 0
+    assert berryeval("baseline", "set", "before", "--output", "base.json") == 0
+    _, found = judge(folder, capsys, without_documents(with_text(data, 9, text_of(9, " Dry.")), 4))
+    assert about_data(found)["lost"] == ["q3", "q4"]
+    assert about_data(found)["changed"] == {"q8": "targets", "q9": "targets"}
+
+
+def test_a_changed_question_with_a_lost_target_has_changed(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = without_documents(with_query(FRUIT, 4, text="number 4 or so"), 4)
+    _, found = judge(folder, capsys, data)
+    assert about_data(found)["changed"] == {"q4": "text, targets"}
+    assert about_data(found)["lost"] == []
 
 
 def test_a_question_that_was_not_asked_is_not_a_removed_one(

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
         find_differences,
         fingerprint_queries,
         fingerprint_questions,
+        has_lost_targets,
     )
     from berryeval.relevance.foreign_ids import (
         STRIPPED,

@@ -2,13 +2,15 @@
 
 The fingerprint of a query has three parts, joined by hyphens: its text and scope; what is judged
 relevant, without offsets; and the texts of the targets where they stand now. A target that moves
-within its document keeps its fingerprint, one whose text or document is another does not.
+within its document keeps its fingerprint, one whose text or document is another does not. The
+number of targets that are not in the corpus follows after a dot, unless it is 0.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
@@ -63,8 +65,13 @@ def fingerprint_queries(
             known[id(place)] = _hash(_read_target(relevance, place))
         return known[id(place)]
 
+    def mark_targets(query_id: str) -> str:
+        lost = _count_lost(relevance, query_id)
+        found = _hash(_list_targets(relevance, query_id, hash_place))
+        return f"{found}.{lost}" if lost else found
+
     return tuple(
-        f"{found}-{_hash(_list_targets(relevance, query.id, hash_place))}"
+        f"{found}-{mark_targets(query.id)}"
         for query, found in zip(queries, fingerprint_questions(benchmark, queries), strict=True)
     )
 
@@ -77,6 +84,24 @@ def _list_targets(
         return sorted([name, relevance.read(span)] for name, span in labels.places.items())
     members = (place for one in relevance.targets.of(query_id) for place in one.members)
     return sorted(map(hash_place, members))
+
+
+def _count_lost(relevance: Relevance, query_id: str) -> int:
+    """Count the targets that are not in the corpus."""
+    labels = relevance.labels_of(query_id)
+    if labels is not None:
+        return len((labels.grades or {}).keys() - labels.places.keys())
+    targets = relevance.targets.of(query_id)
+    return sum(_is_lost(relevance, place) for one in targets for place in one.members)
+
+
+def _is_lost(relevance: Relevance, place: Location) -> bool:
+    """Whether a target is gone; a chunk is not if its document stays: the chunker may differ."""
+    chunk, targets = place.anchor.chunk, relevance.targets
+    if not chunk:
+        return place.lost is not None
+    ends = (found.start() for found in re.finditer(r"[#@]|$", chunk))
+    return chunk not in targets.chunks and not any(chunk[:end] in targets.corpus for end in ends)
 
 
 def _read_target(relevance: Relevance, place: Location) -> Any:
@@ -100,7 +125,21 @@ def find_differences(before: str, after: str) -> tuple[str, ...]:
     ('targets',)
     """
     pairs = zip(PARTS, before.split("-"), after.split("-"), strict=False)
-    return tuple(name for name, one, other in pairs if one != other)
+    return tuple(
+        name for name, one, other in pairs if one.partition(".")[0] != other.partition(".")[0]
+    )
+
+
+def has_lost_targets(before: str, after: str) -> bool:
+    """Whether a query is the same but for targets that are no longer in the corpus.
+
+    >>> has_lost_targets("aa-bb-cc", "aa-bb-dd.1")
+    True
+    """
+    if find_differences(before, after) != ("targets",):
+        return False
+    was, now = (int(one.rpartition("-")[2].partition(".")[2] or 0) for one in (before, after))
+    return now > was
 
 
 def _hash(value: Any) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from berryeval._internal.text import pluralize
-from berryeval.relevance import find_differences
+from berryeval.relevance import find_differences, has_lost_targets
 
 if TYPE_CHECKING:
     from berryeval.data import Document
@@ -26,7 +26,7 @@ _SEPARATOR: Final = " > "  # between a document and its headings, in names of pa
 _REASONS: Final = {
     "text": ("has another text", "have another text"),
     "judgments": ("has other judgments", "have other judgments"),
-    "targets": ("has targets that stand elsewhere", "have targets that stand elsewhere"),
+    "targets": ("has changed targets", "have changed targets"),
     _UNKNOWN: ("has no fingerprint to tell", "have no fingerprint to tell"),
 }  # fmt: skip
 
@@ -134,6 +134,7 @@ class DataChange:
 
     Attributes:
         compared: Queries that both have unchanged, in the order of the later run.
+        lost: Compared queries with targets that the later corpus no longer has: a real loss.
         changed: Reasons by changed query, such as "text" or "judgments, targets".
         new: Queries that only the later run has.
         removed: Queries of the earlier run that are no longer in the benchmark.
@@ -143,6 +144,7 @@ class DataChange:
     """
 
     compared: tuple[str, ...]
+    lost: tuple[str, ...]
     changed: Mapping[str, str]
     new: tuple[str, ...]
     removed: tuple[str, ...]
@@ -162,8 +164,10 @@ class DataChange:
                 changed[query] = reason
         gone = [query for query in old if query not in new]
         is_removed = {one: not same and one not in after.unasked for one in gone}
+        compared = tuple(one for one in new if one in old and one not in changed)
         return cls(
-            tuple(one for one in new if one in old and one not in changed),
+            compared,
+            tuple(one for one in compared if has_lost_targets(old[one], new[one])),
             changed,
             tuple(one for one in new if one not in old),
             tuple(one for one in gone if is_removed[one]),
@@ -175,7 +179,7 @@ class DataChange:
     @property
     def is_worth_a_word(self) -> bool:
         """Whether the data differ in a way that a reader of the comparison should know."""
-        return not self.same or bool(self.changed)
+        return not self.same or bool(self.changed or self.lost)
 
     def describe_changed(self) -> str:
         """Return the reasons with the number of changed queries, and the first of them."""
@@ -199,6 +203,8 @@ class DataChange:
         parts = [f"{count:,} of {pluralize(total, 'query is', 'queries are')} {word}"]
         if count == total:
             parts = [f"all {pluralize(count, 'query is', 'queries are')} {word}"]
+        if self.lost:
+            parts.append(f"targets no longer in the corpus: {list_queries(self.lost)}")
         parts += filter(None, [self.describe_changed()])
         for queries, state in ((self.new, "new"), (self.removed, "removed")):
             if queries:
@@ -215,6 +221,7 @@ class DataChange:
         """Return the queries and counts for JSON."""
         return {
             "compared": len(self.compared),
+            "lost": list(self.lost),
             "changed": dict(self.changed),
             "new": list(self.new),
             "removed": list(self.removed),
@@ -226,6 +233,8 @@ class DataChange:
 def _compare_query(before: str, after: str, *, same: bool) -> str:
     """Return why a query changed; empty if it did not."""
     if before and after:
+        if has_lost_targets(before, after):
+            return ""
         return ", ".join(find_differences(before, after))
     return "" if same else _UNKNOWN
 
