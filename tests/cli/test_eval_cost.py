@@ -221,3 +221,43 @@ def test_a_gate_limits_the_cost(capsys: pytest.CaptureFixture[str]) -> None:
     assert berryeval("eval") == 1
     out = " ".join(capsys.readouterr().out.split())
     assert "cost in usd is 0.0004 per query; the gate allows at most 0.0003 usd per query" in out
+
+
+def test_a_cost_above_its_limit_is_logged(capsys: pytest.CaptureFixture[str]) -> None:
+    rule = "gate: {rules: [{cost: usd, at_most: 0.0003, providers: [paid]}]}"
+    Path("berryeval.yaml").write_text(f"{CONFIG}{rule}\n", encoding="utf-8")
+    assert berryeval("eval", "--quiet") == 1
+    err = " ".join(capsys.readouterr().err.split())
+    assert "error: Rule not met: cost in usd is 0.0004 per query; the gate allows at most" in err
+    assert "(paid on rag-template)" in err
+
+
+UNCLEAR = "[{metric: RR, at_least: 0.7, confidence: 0.95, providers: [bm25]}]"
+
+
+@pytest.mark.parametrize(
+    ("policy", "flags", "code", "failures"),
+    [("fail", (), 1, "1"), ("pass", ("--strict",), 1, "1"), ("pass", (), 0, "0")],
+)
+def test_an_inconclusive_rule_that_fails_the_gate_says_so(
+    policy: str, flags: tuple[str, ...], code: int, failures: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    """On stderr, in JUnit and as an annotation, from `eval` and from `gate`."""
+    gate = f"gate: {{on_inconclusive: {policy}, rules: {UNCLEAR}}}"
+    Path("berryeval.yaml").write_text(f"{CONFIG}{gate}\n", encoding="utf-8")
+    command = ("eval", "--quiet", "--export", "junit", "--output", "run")
+    assert berryeval(*command, *flags) == code
+    err = " ".join(capsys.readouterr().err.split())
+    assert ("error: Rule inconclusive, which fails the gate: RR is" in err) == bool(code)
+    counts = f'failures="{failures}" errors="0" skipped="{1 - int(failures)}"'
+    assert counts in Path("run/junit.xml").read_text(encoding="utf-8")
+    assert (
+        berryeval("gate", "run", "--export", "junit", "github", "--output", "out", *flags) == code
+    )
+    (summary,) = Path("out").glob("*.md")
+    assert ("::error" in summary.read_text(encoding="utf-8")) == bool(code)
+    assert counts in Path("out/junit.xml").read_text(encoding="utf-8")
+    if not flags:  # the run remembers its gate
+        assert berryeval("report", "run", "--format", "junit", "--output", "again.xml") == 0
+        assert counts in Path("again.xml").read_text(encoding="utf-8")

@@ -125,13 +125,13 @@ def run_eval(  # noqa: PLR0913 - the options of the command
         with progress_on(screen, hidden=quiet or json) as listener:
             done = evaluate(
                 plan, folder, listener, retry_errors=retry_errors, group_by=groups, store=place,
-                export=plan.export,
+                export=plan.export, strict=strict,
             )  # fmt: skip
         flush_lines()
         _report_exports(done)
         if baseline_doc:
             write_baseline_page(baseline_doc, plan, done.results)
-        view = View(done, by=groups, worst=worst, strict=strict)
+        view = View(done, by=groups, worst=worst)
         if json:
             view.print_json()
         else:
@@ -145,7 +145,7 @@ def run_eval(  # noqa: PLR0913 - the options of the command
         _suggest_resuming(done)
     if done.failures or done.count_failed(tolerant=True):
         return EXIT_RUN_FAILED
-    return EXIT_PASSED if done.has_passed(strict=strict) else EXIT_FAILED
+    return EXIT_PASSED if done.passed else EXIT_FAILED
 
 
 def _report_exports(done: Evaluation) -> None:

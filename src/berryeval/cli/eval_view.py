@@ -27,7 +27,6 @@ class View:
     done: Evaluation
     by: tuple[str, ...] = ()
     worst: int = 0
-    strict: bool = False
 
     def group(self, part: BenchmarkRecord) -> dict[str, dict[str, str]]:
         """Return the group of every query, by each property."""
@@ -44,7 +43,7 @@ class View:
             "folder": str(done.folder.path),
             "config_hash": done.config_hash,
             "plan": mask_secrets(done.first_plan.model_dump()),
-            "passed": done.has_passed(strict=self.strict),
+            "passed": done.passed,
             "note": done.note,
             "verdicts": [one.to_dict() for one in done.verdicts],
             "files": [file for one in done.exported for file in one.to_json()],

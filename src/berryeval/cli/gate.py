@@ -80,7 +80,9 @@ def gate(  # noqa: PLR0913 - the options of the command
         strict_data=strict_data,
         self_check=self_check,
     )
-    report = Report.of([judged.record], verdicts=judged.verdicts, note=judged.note)
+    report = Report.of(
+        [judged.record], verdicts=judged.verdicts, note=judged.note, strict=judged.strict
+    )
     # Formats that cannot go to stdout are rejected first; a write error later hides no verdict.
     files = _write_files(report, formats, STDOUT) if output == STDOUT else None
     if not json:

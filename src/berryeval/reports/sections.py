@@ -284,6 +284,7 @@ class Report:
         verdicts: Verdicts of a gate, if requested.
         compared: Comparisons, if requested.
         note: Note on all verdicts.
+        strict: Whether inconclusive verdicts fail the gate.
     """
 
     title: str
@@ -292,6 +293,7 @@ class Report:
     verdicts: tuple[Verdict, ...] = ()
     compared: tuple[ComparedBenchmark, ...] = ()
     note: str = ""
+    strict: bool = False
 
     @classmethod
     def of(
@@ -302,6 +304,7 @@ class Report:
         verdicts: Iterable[Verdict] = (),
         compared: Iterable[ComparedBenchmark] = (),
         note: str = "",
+        strict: bool = False,
     ) -> Report:
         """Build the report of these runs."""
         parts: dict[tuple[str, Asked], list[tuple[RunRecord, BenchmarkRecord]]] = {}
@@ -312,7 +315,7 @@ class Report:
         sections = _place_systems(list(map(_build_section, titles, parts.values())))
         names = ", ".join(dict.fromkeys(section.name for section in sections))
         title = title or f"Retrieval quality: {names}"
-        return cls(title, tuple(runs), sections, tuple(verdicts), tuple(compared), note)
+        return cls(title, tuple(runs), sections, tuple(verdicts), tuple(compared), note, strict)
 
     def __repr__(self) -> str:
         found = [pluralize(len(self.runs), "run"), *map(repr, self.sections)]

@@ -36,7 +36,7 @@ from berryeval.workflows.selection import (
     suggested_chunker,
 )
 from berryeval.workflows.settings import overlay
-from berryeval.workflows.verdicts import check_gate, drop_note, has_passed, judge_record
+from berryeval.workflows.verdicts import check_gate, drop_note, find_failing, judge_record
 
 if TYPE_CHECKING:
     from berryeval._internal.files import PathLike
@@ -69,6 +69,7 @@ class Evaluation:
     remembered: Remembered
     exported: tuple[Exported, ...]
     was_complete: bool
+    strict: bool = False  # whether inconclusive rules fail
 
     @property
     def note(self) -> str:
@@ -99,10 +100,10 @@ class Evaluation:
             if one.failure
         ]
 
-    def has_passed(self, *, strict: bool = False) -> bool:
-        """Whether the gate passes; with `strict`, an inconclusive rule fails."""
-        strict = strict or self.plan.gate.on_inconclusive == "fail"
-        return has_passed(self.verdicts, strict=strict)
+    @property
+    def passed(self) -> bool:
+        """Whether the gate passes."""
+        return not find_failing(self.verdicts, strict=self.strict)
 
     def count_failed(self, *, tolerant: bool = False) -> int:
         """Count failed queries; if tolerant, except those that a rule of the gate allows."""
@@ -115,13 +116,17 @@ class Evaluation:
         )
 
     def log_missed(self) -> None:
-        """Log the metrics below their thresholds."""
-        for one in self.verdicts:
-            if one.status == "fail" and one.value is not None and ">=" in one.rule:
+        """Log the rules that fail the gate; a provider without scores was reported before."""
+        for one in find_failing(self.verdicts, strict=self.strict):
+            owner = f"{one.provider} on {one.benchmark}"
+            if one.status == "inconclusive":
+                log.error("Rule inconclusive, which fails the gate: %s (%s)", one.sentence, owner)
+            elif one.value is not None and ">=" not in one.rule:
+                log.error("Rule not met: %s (%s)", one.sentence, owner)
+            elif one.value is not None:
                 log.error(
-                    "Quality threshold not met: %s=%s < %g (%s on %s)",
-                    one.metric, format_value_beside(one.value, one.limit or 0.0), one.limit,
-                    one.provider, one.benchmark,
+                    "Quality threshold not met: %s=%s < %g (%s)",
+                    one.metric, format_value_beside(one.value, one.limit or 0.0), one.limit, owner,
                 )  # fmt: skip
 
 
@@ -135,12 +140,13 @@ def evaluate(
     group_by: Sequence[str] = (),
     store: str | None = None,
     export: Sequence[str] = (),
+    strict: bool = False,
 ) -> Evaluation:
     """Run a plan: ask every provider, score the answers, save the run, and judge it.
 
     Queries that the folder has an answer to are not asked again. `benchmarks` are those of the plan
     if they are loaded already; `group_by` is checked before the run; without a `store` the run is
-    added to none.
+    added to none; with `strict`, an inconclusive rule fails.
     """
     loaded = list(benchmarks) or load_benchmarks(plan)
     for benchmark in loaded:
@@ -161,6 +167,7 @@ def evaluate(
             folder.write_record(record)
     remembered = remember(record, store, folder.path if folder.kept else None)
     verdicts = tuple(judge_record(plan.whole_gate, record, baseline))
+    strict = strict or plan.gate.on_inconclusive == "fail"
     return Evaluation(
         plan,
         folder,
@@ -168,8 +175,9 @@ def evaluate(
         record,
         verdicts,
         remembered,
-        _export(export, record, verdicts, plan, folder),
+        _export(export, record, verdicts, plan, folder, strict=strict),
         was_complete=bool(runner.total) and not runner.left,
+        strict=strict,
     )
 
 
@@ -241,13 +249,15 @@ def _export(
     verdicts: Sequence[Verdict],
     plan: Plan,
     folder: RunFolder,
+    *,
+    strict: bool,
 ) -> tuple[Exported, ...]:
     if not formats:
         return ()
     from berryeval.reports import Report
     from berryeval.workflows.reporting import export_report
 
-    report = Report.of([record], verdicts=verdicts, note=drop_note(plan.gate))
+    report = Report.of([record], verdicts=verdicts, note=drop_note(plan.gate), strict=strict)
     places = {"label": plan.label, "eval_dir": plan.eval_dir}
     return tuple(export_report(report, formats, folder.path, **places))
 
@@ -286,7 +296,7 @@ def run_benchmark(
         listener: Observer of the progress.
         options: Other settings of a plan: `k`, `limit`, `filter`, `tags`, `seed`, `relevance`;
             settings of `run`, such as `concurrency`, `timeout`, `batch` and `error_budget`;
-            `thresholds` and `gate`, whose verdicts are part of the result. A missed threshold is
+            `thresholds` and `gate`, whose verdicts are part of the result. A rule that fails is
             logged and raises nothing.
     """
     patience = {name: options.pop(name) for name in Patience.model_fields if name in options}

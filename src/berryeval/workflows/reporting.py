@@ -42,7 +42,8 @@ def join_reports(reports: Sequence[Report], title: str = "") -> Report:
     verdicts = [verdict for report in reports for verdict in report.verdicts]
     own = reports[0].title if len(reports) == 1 else ""
     compared = [one for report in reports for one in report.compared]
-    return Report.of(runs, title=title or own, verdicts=verdicts, compared=compared)
+    strict = any(report.strict for report in reports)
+    return Report.of(runs, title=title or own, verdicts=verdicts, compared=compared, strict=strict)
 
 
 def judge_report(report: Report) -> Report:
@@ -64,7 +65,7 @@ def judge_report(report: Report) -> Report:
     except BerryEvalError as error:
         log.warning("the rules of the run %s are not judged again: %s", run.id, error)
         return report
-    return replace(report, verdicts=tuple(verdicts))
+    return replace(report, verdicts=tuple(verdicts), strict=gate.on_inconclusive == "fail")
 
 
 def build_report(names: Sequence[str], title: str = "") -> tuple[Report, Path]:

@@ -27,7 +27,8 @@ def build_commands(report: Report) -> Iterator[str]:
     for one in report.verdicts:
         if one.status in _LEVELS:
             title = f"Retrieval quality: {one.rule}"
-            yield _format_command(_LEVELS[one.status], title, format_with_queries(one))
+            level = "error" if report.strict else _LEVELS[one.status]
+            yield _format_command(level, title, format_with_queries(one))
     for section in report.sections:
         for system in section.systems:
             if system.record.failure:

@@ -41,7 +41,8 @@ def render(report: Report) -> str:
                 budget = (section.name, system.record.name) in allowed
                 _add_provider(suite, section, system, budget=budget)
     for verdict in report.verdicts:
-        _add_verdict(_suite(root, suites, verdict.benchmark or _ALL), verdict)
+        suite = _suite(root, suites, verdict.benchmark or _ALL)
+        _add_verdict(suite, verdict, strict=report.strict)
     for section in report.sections if report.verdicts else ():
         _add_warnings(suites[section.title], section)
     for suite in suites.values():
@@ -104,7 +105,7 @@ def _describe_failure(system: System) -> str:
     return f"{sum(failed.values())} of {len(record.answers)} queries failed ({counts}){reason}"
 
 
-def _add_verdict(suite: ET.Element, verdict: Verdict) -> None:
+def _add_verdict(suite: ET.Element, verdict: Verdict, *, strict: bool) -> None:
     owner = ".".join(part for part in (verdict.benchmark, verdict.provider) if part)
     name = verdict.rule  # it usually names the group
     if verdict.group and verdict.group not in name:
@@ -112,7 +113,8 @@ def _add_verdict(suite: ET.Element, verdict: Verdict) -> None:
     case = _add_case(suite, owner or _ALL, name, 0.0)
     if verdict.status in _KINDS:
         lines = verdict.fallen if is_named(verdict) else ()
-        _add_result(case, _KINDS[verdict.status], verdict.sentence, verdict.status, lines)
+        kind = "failure" if strict else _KINDS[verdict.status]
+        _add_result(case, kind, verdict.sentence, verdict.status, lines)
     else:
         ET.SubElement(case, "system-out").text = _clean(verdict.sentence)
 
