@@ -174,6 +174,35 @@ def test_a_trec_error_names_file_and_line(
     assert message in str(caught.value)
 
 
+MARKUP = [
+    ("<title>use <b>bold</b> text</title>", "use bold text"),
+    ("<title><b>bold</b> text</title>", "bold text"),
+    ("<title>what does <desc> mean in HTML</title>", "what does <desc> mean in HTML"),
+    ("<title>H<sub>2</sub>O <i>and <b>more</b></i><br/>of it</title>", "H2O and more of it"),
+    ("<title> use <b>bold</b> text\n<desc> Description:\nlong", "use bold text"),
+    ("<title> what is <b> for\n<desc> Description:\nlong", "what is <b> for"),
+    ("<title><p>a</p><p>b</p></title>", "a b"),
+    ("<title>tea<desc>long", "tea"),
+    ("<title>tea</title><mood/><q>x</q>", "tea"),
+    ("<title>tea</title><title-2></title-2><q>x</q>", "tea"),
+    ("<mood></mood><all><title>tea</title><q>x</q></all>", "tea"),
+    ("<all><title>tea</title><q>x</q></all>", "tea"),
+]
+
+
+@pytest.mark.parametrize(("fields", "words"), MARKUP)
+def test_markup_does_not_cut_a_question(fields: str, words: str) -> None:
+    (topic,) = read_topics(f"<top><num> Number: 7 {fields}</top>", "x")
+    assert (topic.id, topic.fields["title"]) == ("7", [words])
+
+
+def test_two_titles_are_an_error(tmp_path: Path) -> None:
+    topics = b"<top>\n<num> 51\n<title> tea\n<title> coffee\n</top>\n"
+    folder = replace(TREC, files={**TREC.files, "topics.51-302.txt": topics}).write(tmp_path)
+    with pytest.raises(DataError, match=r"txt:1: topic 51 has 2 titles, 'tea' and 'coffee'; keep"):
+        load_benchmark(folder)
+
+
 def test_topics_may_have_end_tags_and_no_labels() -> None:
     text = "<top>\n<num> MB01 </num>\n<query> tea </query>\n<querytime> noon </querytime>\n</top>"
     (topic,) = read_topics(text, "x")

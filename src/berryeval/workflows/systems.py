@@ -305,12 +305,12 @@ def read_sources(runs: Sequence[str], qrels: str, metrics: Sequence[str] | None)
     found = []
     for path in runs:
         ranked = as_run(path)
-        asked = list(metrics or DEFAULT_METRICS)
-        scores = evaluate(judgments, ranked, [*asked, *STANDARD])
-        if set(scores.outcomes) == {"missing"}:
+        if grades.keys().isdisjoint(ranked.table.queries):
             raise DataError(
                 f"{path}: no query of the run is judged in {qrels}, so there is nothing to score"
             )
+        asked = list(metrics or DEFAULT_METRICS)
+        scores = evaluate(judgments, ranked, [*asked, *STANDARD])
         record = _build_provider(Path(path).name, grades, ranked.ranked().to_dict(), scores, asked)
         depth = max((len(one.hits) for one in record.answers), default=0)
         every = scores.only(standard_metrics(depth))  # the CSV files of any run have these

@@ -34,10 +34,12 @@ _COMMENT: Final = re.compile(
     r"<!--.*?-->|<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>", re.IGNORECASE | re.DOTALL
 )
 _TAG: Final = re.compile(r"<[^<>]*>")
-_FIELD: Final = re.compile(
-    r"<([a-z]\w*)[^<>]*>(.*?)(?=<[a-z]\w*[^<>]*>|\Z)", re.IGNORECASE | re.DOTALL
+_START_TAG: Final = re.compile(r"<([a-z][\w.:-]*)(?:\s[^<>]*)?(/?)>", re.IGNORECASE)
+_MARKUP: Final = re.compile(
+    r"<([a-z]\w*)(?:\s[^<>]*)?>((?:(?!<\1\b).)*?)</\1\s*>", re.IGNORECASE | re.DOTALL
 )
-_END_TAG: Final = re.compile(r"</[a-z]\w*\s*>", re.IGNORECASE)
+_BREAK: Final = re.compile(r"</?(?:p|li|div)>|<[a-z]\w*\s*/>", re.IGNORECASE)
+_END_TAG: Final = re.compile(r"</[a-z][\w.:-]*\s*>", re.IGNORECASE)
 _NUMBER: Final = re.compile(r"""\b(?:number|id|uid)\s*=\s*["']([^"']+)["']""", re.IGNORECASE)
 # Labels before the text of a field in the oldest files.
 _LABELS: Final = {
@@ -48,6 +50,8 @@ _LABELS: Final = {
 _LONG: Final = {
     "desc": "description", "narr": "narrative", "num": "number", "identifier": "number",
 }  # fmt: skip
+_TEXT: Final = ("title", "query", "question", "summary", "description")
+_KNOWN: Final = frozenset((*_LABELS, *_LONG, *_LONG.values(), *_TEXT))
 
 
 @dataclass(frozen=True)
@@ -112,11 +116,45 @@ def _reject_other_text(text: str, start: int, end: int, source: str) -> None:
 
 
 def _read_fields(body: str) -> Iterator[tuple[str, str]]:
-    for match in _FIELD.finditer(body):
-        name = match[1].lower()
-        text = " ".join(html.unescape(_END_TAG.sub(" ", match[2])).split())
+    """Read the fields, with or without end tags; tags inside of a text do not end it."""
+    place = 0
+    while start := _START_TAG.search(body, place):
+        name, place = start[1].lower(), start.end()
+        if start[2]:  # an empty element
+            continue
+        inner, place = _read_content(body, place, name)
+        text = " ".join(html.unescape(inner).split())
         if text := text.removeprefix(_LABELS.get(name, "\0")).strip():
             yield _LONG.get(name, name), text
+
+
+def _read_content(body: str, start: int, name: str) -> tuple[str, int]:
+    """Return the text of a field without its markup, and the place behind it."""
+    same = re.compile(rf"<(/?){re.escape(name)}(?![\w.:-])[^<>]*>", re.IGNORECASE).search(
+        body, start
+    )
+    ended = same.end() if same and same[1] else start if _LONG.get(name) == "number" else None
+    if name not in _KNOWN and ended and _START_TAG.match(body[start:ended].lstrip()):
+        return "", start  # an element around fields
+    tags = _START_TAG.finditer(body, ended or start)
+    ends = (tag.start() for tag in tags if ended or _begins_field(tag, body[start : tag.start()]))
+    end = next(ends, len(body))
+    return _END_TAG.sub(" ", _drop_markup(body[start:end])), end
+
+
+def _begins_field(tag: re.Match[str], before: str) -> bool:
+    """Whether a tag behind a field without an end tag begins another field."""
+    line = before.rpartition("\n")[2]
+    return not line.strip() or tag[1].lower() in _KNOWN
+
+
+def _drop_markup(text: str) -> str:
+    """Drop pairs of tags; a tag on its own belongs to the words."""
+    text = _BREAK.sub(" ", text)
+    count = 1
+    while count:
+        text, count = _MARKUP.subn(r"\2", text)
+    return text
 
 
 _EXPECTED: Final = "expected <top> or <topic> elements, or lines with an id, a tab and a text"
@@ -132,7 +170,6 @@ def _read_lines(text: str, source: str) -> Iterator[Topic]:
         yield Topic(identity.strip(), {"title": [words.strip()]}, number)
 
 
-_TEXT: Final = ("title", "query", "question", "summary", "description")
 _CORPUS: Final = ("corpus.jsonl", "documents.jsonl", "corpus", "documents", "docs")
 
 
@@ -174,6 +211,12 @@ def _build_query(topic: Topic, judged: set[str], field: str | None, where: str) 
         if name not in topic.fields:
             there = ", ".join(topic.fields) or "none"
             raise DataError(f"{where}: topic {topic.id} has no {name!r}; its fields: {there}")
+        texts = topic.fields[name]
+        if name == "title" and len(texts) > 1:
+            raise DataError(
+                f"{where}: topic {topic.id} has {len(texts)} titles, {texts[0]!r:.60} and "
+                f"{texts[1]!r:.60}; keep one, or end each topic with its end tag"
+            )
     short = topic.id.lstrip("0")
     return Query(
         id=short if topic.id not in judged and short in judged else topic.id,
