@@ -156,6 +156,9 @@ def test_no_name_means_two_metrics() -> None:
 MISTAKES = {
     "ndgc@10": "unknown metric 'ndgc@10'; did you mean nDCG",
     "ndgc_cut_10": "unknown metric 'ndgc_cut_10'; did you mean ndcg_cut",
+    "ndcg_cut.x": "unknown metric 'ndcg_cut.x'; did you mean ndcg_cut@10[?]",
+    "iprec_at_recall.x": "did you mean iprec_at_recall@0.1 or ",
+    "recall.x": "did you mean recall@10 or ",
     "presicion@5": "unknown metric 'presicion@5'; did you mean precision",
     "xyzzy": "unknown metric 'xyzzy'; run `berryeval list metrics` to list all metrics",
     "": "'' is not a metric; metrics look like nDCG@10",
@@ -170,7 +173,8 @@ MISTAKES = {
     "IPrec@": "'IPrec@' has no number after the @; write one, as in IPrec@0.1",
     "recall-at-": "'recall-at-' has no number after the -at-; write one, as in recall-at-10",
     "ndcg_at_": "'ndcg_at_' has no number after the _at_; write one, as in ndcg_at_10",
-    "IPrec": "IPrec needs the parameter 'recall', as in IPrec@",
+    "IPrec": "IPrec needs the parameter 'recall', as in IPrec@0.1$",
+    "iprec_at_recall": "IPrec needs the parameter 'recall', as in IPrec@0.1$",
     "RprecMult": r"RprecMult needs the parameter 'mult', as in RprecMult\(mult=...\)",
     "P@0": "cutoff of P must be an integer from 1 to 10000000, found 0",
     "P@-3": "cutoff of P must be an integer from 1 to 10000000, found -3",
@@ -207,6 +211,14 @@ MISTAKES = {
 def test_mistakes_are_explained(text: str) -> None:
     with pytest.raises(MetricError, match=MISTAKES[text]):
         parse_metric(text)
+
+
+@pytest.mark.parametrize("text", ["ndcg_cut.x", "iprec_at_recall.x", "recall.x", "map_cut_x"])
+def test_suggested_names_are_accepted(text: str) -> None:
+    with pytest.raises(MetricError) as caught:
+        parse_metric(text)
+    for name in str(caught.value).partition("did you mean ")[2].partition("?")[0].split(" or "):
+        assert parse_metric(name)
 
 
 def test_a_metric_must_be_text() -> None:

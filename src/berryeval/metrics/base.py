@@ -219,7 +219,7 @@ class Definition:
             value = chosen.get(parameter.name, parameter.default)
             if value is REQUIRED:
                 name = parameter.name
-                example = "@10" if name in AT_PARAMETERS else f"({name}=...)"
+                example = {"cutoff": "@10", "recall": "@0.1"}.get(name, f"({name}=...)")
                 kind = "a cutoff" if name == "cutoff" else f"the parameter {name!r}"
                 raise MetricError(f"{self.name} needs {kind}, as in {self.name}{example}")
             values[parameter.name] = parameter.check(self.name, value)

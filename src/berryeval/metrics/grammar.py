@@ -113,11 +113,16 @@ def _split_known_name(text: str, name: str) -> tuple[str, str]:
             if spelling in known:
                 return spelling, tail
     spellings = (one for each in definitions().values() for one in (*each.aliases, each.name))
-    near = nearest(name, spellings)
+    near = [_complete(one) for one in nearest(name, spellings)]
     hint = f"did you mean {' or '.join(near)}? " if near else ""
     raise MetricError(
         f"unknown metric {text!r}; {hint}run `berryeval list metrics` to list all metrics"
     )
+
+
+def _complete(name: str) -> str:
+    """Add a number to a name that needs one."""
+    return next((one for one in (name, f"{name}@10", f"{name}@0.1") if find_metric(one)), name)
 
 
 def _parse_tail(text: str, definition: Definition, tail: str) -> Sequence[Mapping[str, Any]]:
