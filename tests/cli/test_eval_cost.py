@@ -261,3 +261,14 @@ def test_an_inconclusive_rule_that_fails_the_gate_says_so(
     if not flags:  # the run remembers its gate
         assert berryeval("report", "run", "--format", "junit", "--output", "again.xml") == 0
         assert counts in Path("again.xml").read_text(encoding="utf-8")
+
+
+def test_a_unit_that_no_provider_reports_is_rejected(capsys: pytest.CaptureFixture[str]) -> None:
+    """A misspelt unit must not be inconclusive, since that passes."""
+    rule = "gate: {rules: [{cost: usdd, at_most: 0.1}]}"
+    Path("berryeval.yaml").write_text(f"{CONFIG}{rule}\n", encoding="utf-8")
+    assert berryeval("eval", "--quiet", "--output", "run") == 2
+    err = " ".join(capsys.readouterr().err.split())
+    assert "the rule 'cost in usdd <= 0.1' names a unit that no provider reports" in err
+    assert "they report tokens, usd; did you mean 'usd'?" in err
+    assert Path("run/run.json").exists()  # the answers are kept

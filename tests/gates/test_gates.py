@@ -61,11 +61,6 @@ def verdict(rule: dict[str, Any], run: Any, before: Any = None) -> Verdict:
             "cost in usd is 0.0042 per query; the gate allows at most 0.004 usd per query",
         ),
         (
-            {"cost": "tokens", "at_most": 1},
-            "inconclusive",
-            "cost in tokens is unknown: bm25 reports usd",
-        ),
-        (
             {"latency": "max", "at_most": 0.2},
             "fail",
             "latency max is 300.0 ms; the gate allows at most 200 ms",
@@ -83,6 +78,12 @@ def test_a_limit_decides_by_the_value(rule: dict[str, Any], status: str, sentenc
     found = verdict(rule, run)
     assert (found.status, found.sentence) == (status, sentence)
     assert (found.benchmark, found.provider) == ("drinks", "bm25")
+
+
+def test_a_cost_is_unknown_without_any_report() -> None:
+    found = verdict({"cost": "usd", "at_most": 1}, run_of(HALF))
+    expected = "cost in usd is unknown: bm25 reports no cost"
+    assert (found.status, found.sentence) == ("inconclusive", expected)
 
 
 def test_a_limit_inside_the_interval_is_inconclusive() -> None:

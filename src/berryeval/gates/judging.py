@@ -21,6 +21,7 @@ from berryeval.gates.validation import (
     check_room,
     check_same_data,
     check_shared,
+    check_unit,
     find_comparable_part,
     needs_baseline,
     select_queries,
@@ -161,6 +162,7 @@ def _expand_rule(rule: Rule, run: RunRecord, named: str) -> list[_Case]:
             f"the rule {str(rule)!r} covers nothing in {run.id} and would never fail; the run has "
             f"{known or 'no provider'}"
         )
+    check_unit(rule, [case.provider.cost for case in found])
     return found
 
 

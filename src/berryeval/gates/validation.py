@@ -45,6 +45,16 @@ def check_names(wanted: Sequence[str], known: Sequence[str], kind: str, rule: Ru
             _reject(rule, f"names the {kind} {name!r}, but the run has no such {kind}; {hint}")
 
 
+def check_unit(rule: Rule, costs: Iterable[Mapping[str, float]]) -> None:
+    """Reject a unit of cost that none of the covered providers reports, though they report some."""
+    known = sorted({unit for cost in costs for unit in cost})
+    if rule.cost and known and rule.cost not in known:
+        close = suggest(rule.cost, known, listed="")
+        hint = f"; {close}" if close.endswith("?") else ""
+        units = ", ".join(known)
+        _reject(rule, f"names a unit that no provider reports; they report {units}{hint}")
+
+
 def select_queries(rule: Rule, benchmark: str, queries: Sequence[Query]) -> Sequence[Query]:
     """Return the queries that the rule covers; reject a rule that covers none."""
     for name, wanted in rule.where.items():
