@@ -97,3 +97,21 @@ def test_a_trend_by_tag_compares_runs_on_changed_data(
     (line,) = json.loads(capsys.readouterr().out)["data"]["lines"]
     assert line["provider"] == "bm25 (model=small)"
     assert len(line["points"]) == 2
+
+
+def test_a_tag_that_no_run_has_is_rejected(
+    tagged: tuple[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    capsys.readouterr()
+    assert berryeval("runs", "trend", "RR", "--tag", "nix") == 2
+    err = " ".join(capsys.readouterr().err.split())
+    assert "has a tag 'nix'; there are model, prompt" in err
+    assert tagged
+
+
+@pytest.mark.parametrize("option", ["--tag", "--filter"])
+def test_two_values_of_one_name_are_rejected(
+    option: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert berryeval(*EVAL, option, "model=a", "model=b") == 2
+    assert f"{option}: model has two values, 'a' and 'b'; give one" in capsys.readouterr().err

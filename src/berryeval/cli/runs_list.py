@@ -223,6 +223,16 @@ def reject_unknown_names(store: Store, filters: Filters) -> None:
             raise DataError(f"no run in the store {store.shown} has a {kind} {wanted!r}; {hint}")
 
 
+def reject_unknown_tag(store: Store, tag: str) -> None:
+    """Reject a tag that no run has, and suggest the closest one."""
+    from berryeval._internal.validate import suggest
+    from berryeval.errors import DataError
+
+    if tag not in (names := store.tags()):
+        hint = suggest(tag, names)
+        raise DataError(f"no run in the store {store.shown} has a tag {tag!r}; {hint}")
+
+
 def reject_unknown_metrics(
     store: Store, metrics: Sequence[str], filters: Filters, asked: str | None
 ) -> None:

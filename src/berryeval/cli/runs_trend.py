@@ -14,6 +14,7 @@ from berryeval.cli.runs_list import (
     read_filters,
     reject_unknown_metrics,
     reject_unknown_names,
+    reject_unknown_tag,
 )
 
 if TYPE_CHECKING:
@@ -76,6 +77,8 @@ def trend(
 
     filters = read_filters(benchmark, provider, since, until)
     with open_history(store) as opened:
+        if tag is not None:
+            reject_unknown_tag(opened, tag)
         lines = build_trend_lines(opened.trend(metric, filters, tag=tag or ""))
         failures = opened.failures(filters)
         if not lines:

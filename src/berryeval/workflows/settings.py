@@ -142,12 +142,16 @@ def read_list(name: str, texts: list[str], owner: str) -> list[str]:
 
 def read_pairs(texts: list[str], owner: str) -> dict[str, str]:
     """Read `name=value` pairs."""
-    pairs = {}
+    pairs: dict[str, str] = {}
     for text in texts:
         name, equals, value = text.partition("=")
         if not (name.strip() and equals and value.strip()):
             raise ConfigurationError(f"{owner}: expected NAME=VALUE, found {text!r}")
-        pairs[name.strip()] = value.strip()
+        name, value = name.strip(), value.strip()
+        if name in pairs:
+            two = f"{pairs[name]!r} and {value!r}"
+            raise ConfigurationError(f"{owner}: {name} has two values, {two}; give one")
+        pairs[name] = value
     return pairs
 
 

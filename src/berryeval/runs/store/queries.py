@@ -301,10 +301,20 @@ def load_trend(
     return [replace(one, provider=label) for one, label in zip(compared, labels, strict=True)]
 
 
+def list_tags(connection: Connection) -> list[str]:
+    """Return the names of the tags of all runs."""
+    found = connection.execute(select(runs.c.id, runs.c.head))
+    return sorted({name for row in found for name in _read_tags(row)})
+
+
+def _read_tags(row: Any) -> Mapping[str, str]:
+    return RunRecord.from_json({**unpack(row.head, row.id), "benchmarks": []}, row.id).tags
+
+
 def _describe_tag(row: Any, tag: str) -> str:
     if not tag:
         return ""
-    tags = RunRecord.from_json({**unpack(row.head, row.id), "benchmarks": []}, row.id).tags
+    tags = _read_tags(row)
     return f" ({tag}={tags[tag]})" if tag in tags else ""
 
 

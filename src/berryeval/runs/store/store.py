@@ -18,6 +18,7 @@ from berryeval.runs.store.queries import (
     distinct_names,
     find_failures,
     list_runs,
+    list_tags,
     load_run,
     load_trend,
     match_runs,
@@ -179,6 +180,11 @@ class Store:
         """Return the providers of all runs."""
         with self._database.reading() as connection:
             return distinct_names(connection, results.c.provider)
+
+    def tags(self) -> list[str]:
+        """Return the names of the tags of all runs."""
+        with self._database.reading() as connection:
+            return list_tags(connection)
 
     def delete(self, names: Sequence[str]) -> int:
         """Delete runs in one transaction; return how many existed."""
