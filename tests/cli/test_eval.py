@@ -62,12 +62,24 @@ def test_where_it_fails_shows_hits_grades_and_missed_targets(
     assert printed(capsys) == golden("where-it-fails")
 
 
+def test_where_it_fails_leaves_out_perfect_queries(capsys: pytest.CaptureFixture[str]) -> None:
+    assert berryeval(*BM25, "-m", "Success@5", "--where-it-fails", "9", "--json") == 0
+    (provider,) = data_of(capsys)["benchmarks"][0]["providers"]
+    assert [one["query"]["id"] for one in provider["where_it_fails"]] == ["q4"]
+
+
 def test_where_it_fails_shows_three_queries_by_default(capsys: pytest.CaptureFixture[str]) -> None:
+    assert berryeval(*BM25, "-m", "P@5", "--where-it-fails", "--json") == 0
+    (provider,) = data_of(capsys)["benchmarks"][0]["providers"]
+    assert len(provider["where_it_fails"]) == 3
+
+
+def test_where_it_fails_has_every_wanted_target(capsys: pytest.CaptureFixture[str]) -> None:
     assert berryeval(*BM25, "--where-it-fails", "--json") == 0
     (provider,) = data_of(capsys)["benchmarks"][0]["providers"]
     worst = provider["where_it_fails"]
     assert worst[0]["query"]["id"] == "q4"
-    assert len(worst) == 3
+    assert len(worst) == 2  # the others are perfect
     assert worst[0]["missed"] == [{"target": "'coffee'", "grade": 1}]
     assert worst[1]["wanted"] == [
         {"target": "'tea', section 'Tea > Green tea'", "grade": 2, "rank": 1},

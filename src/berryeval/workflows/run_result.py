@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from berryeval._internal.numbers import LIMIT_ROUNDING
 from berryeval.errors import ConfigurationError, RunFailedError
-from berryeval.metrics import direction_of
+from berryeval.metrics import direction_of, range_of
 
 if TYPE_CHECKING:
     from berryeval.benchmarks import Benchmark
@@ -186,7 +187,10 @@ def worst_queries(
     metric: str = "",
     queries: Sequence[Query] | None = None,
 ) -> list[WorstQuery]:
-    """Return the queries with the worst values of a metric, by default the first metric."""
+    """Return the queries with the worst values of a metric, by default the first metric.
+
+    Queries with a perfect value are left out.
+    """
     scores = provider.scores
     if metric and scores is not None and metric not in scores.metrics:
         scores = provider.standard
@@ -200,10 +204,11 @@ def worst_queries(
     answers = {answer.query_id: answer for answer in provider.answers}
     considered = benchmark.queries if queries is None else queries
     sign = -1 if direction_of(metric) == "down" else 1
-    worst = sorted(
-        (q for q in considered if outcomes.get(q.id) not in {None, "no relevant documents"}),
-        key=lambda query: sign * value_of[query.id],
-    )[:count]
+    judged = [q for q in considered if outcomes.get(q.id) not in {None, "no relevant documents"}]
+    if direction_of(metric) == "up":
+        full = range_of(metric)[1] - LIMIT_ROUNDING
+        judged = [query for query in judged if value_of[query.id] < full]
+    worst = sorted(judged, key=lambda query: sign * value_of[query.id])[:count]
     return [
         WorstQuery(
             query,
