@@ -56,6 +56,20 @@ def test_providers_are_names_or_mappings(tmp_path: Path) -> None:
             GOOD + "run:\n  timout: 3\n",
             ":4: unknown key 'run.timout'; did you mean 'timeout' or 'index_timeout'?",
         ),
+        (
+            "benchmarks: [x]\nproviders:\n- {type: bm25, id_map: 3}\n",
+            ":3: providers[0].id_map: input should be a mapping or a text, found 3",
+        ),
+        (
+            "benchmarks: [x]\nproviders:\n- {type: bm25, id_map: {a: 3}}\n",
+            ":3: providers[0].id_map.a: input should be a valid string, found 3",
+        ),
+        (
+            GOOD + "gate:\n  rules: [{latency: p90, at_most: 1}]\n",
+            ":4: gate.rules[0].latency: input should be 'p50', 'p95', 'p99' or 'max', found 'p90'",
+        ),
+        (GOOD + "gate:\n", ":3: gate: input should be a mapping, found nothing"),
+        (GOOD + "gate: [RR]\n", ":3: gate: input should be a mapping, found ['RR']"),
         (GOOD + "run:\n  timeout: soon\n", ":4: run.timeout: input should be a valid number"),
         (GOOD + "run:\n  attempts: 0\n", ":4: run.attempts: input should be greater than or equal"),
         (GOOD + "k: many\n", ":3: k: input should be a valid integer"),

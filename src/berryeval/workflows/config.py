@@ -145,7 +145,8 @@ def _format_fault(model: type[BaseModel], errors: ValidationError, file: Places 
     faults = errors.errors(include_url=False)
     unknown = (fault for fault in faults if fault["type"] == "extra_forbidden")
     fault = next(unknown, faults[0])  # a misspelled key explains why another one is missing
-    path: KeyPath = tuple(part for part in fault["loc"] if not str(part).startswith("<"))
+    kinds = ("<", "dict[")  # names of types, not of keys
+    path: KeyPath = tuple(part for part in fault["loc"] if not str(part).startswith(kinds))
     cause = fault.get("ctx", {}).get("error")
     path += cause.path if isinstance(cause, MisplacedError) else ()
     shown = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
@@ -162,7 +163,10 @@ def _format_fault(model: type[BaseModel], errors: ValidationError, file: Places 
     where += f"{shown}: " if shown else ""
     if fault["type"] == "value_error":  # our own message, which shows what was found
         return where + str(fault["ctx"]["error"])
-    text = fault["msg"][:1].lower() + fault["msg"][1:]
+    text = fault["msg"][:1].lower() + fault["msg"][1:].replace("be '', ", "be ")
+    if fault["type"] in {"dict_type", "model_type"}:
+        text = "input should be a mapping"
+        text += " or a text" * any(one["loc"] == (*path, "str") for one in faults)
     return f"{where}{text}, found {_format_value(fault['input'], path)}"
 
 
@@ -179,6 +183,8 @@ def _format_value(value: Any, path: KeyPath) -> str:
     """Return a value for a message, or only its type if it may be a secret."""
     if any(str(part) == "options" or is_secret_name(str(part)) for part in path):
         return type(value).__name__
+    if value is None:
+        return "nothing"
     return f"{mask_secrets(value)!r:.80}"
 
 
