@@ -88,6 +88,13 @@ def test_a_beir_error_names_file_and_line(
     assert message in str(caught.value)
 
 
+def test_beir_needs_a_folder(tmp_path: Path) -> None:
+    path = tmp_path / "q.csv"
+    path.write_text("question,doc_id\nx,a\n", encoding="utf-8")
+    with pytest.raises(DataError, match=r"q\.csv: is a file, expected a BEIR folder with corpus"):
+        load_benchmark(path, format="beir")
+
+
 def test_trec_topics_load_from_sgml(tmp_path: Path) -> None:
     benchmark = load_benchmark(TREC.write(tmp_path))
     assert benchmark.queries == (
@@ -127,6 +134,17 @@ def test_trec_topics_load_from_lines(tmp_path: Path) -> None:
     assert benchmark.queries == (Query("51", "green tea"), Query("302", "coffee"))
     assert benchmark.documents == ()
     assert load_benchmark(tmp_path).queries == benchmark.queries
+
+
+@pytest.mark.parametrize("header", ["qid\tquery", "query_id\ttext", "ID\tTitle", "topic-id\tquery"])
+def test_the_header_of_trec_topics_is_no_query(header: str) -> None:
+    topics = list(read_topics(f"\n{header}\r\n51\tgreen tea\nqid\tquery\n", "x"))
+    assert [(topic.id, topic.line) for topic in topics] == [("51", 3), ("qid", 4)]
+
+
+@pytest.mark.parametrize("line", ["qid\twhat is a qid", "51\tquery", "id\ttea"])
+def test_a_first_query_is_no_header(line: str) -> None:
+    assert len(list(read_topics(f"{line}\n52\tcoffee\n", "x"))) == 2
 
 
 def test_trec_fields_form_the_query_text(tmp_path: Path) -> None:

@@ -110,6 +110,11 @@ def _load_file(
 
 def find_beir_qrels(folder: Path, split: str | None = None) -> Path:
     """Return the judgments of a BEIR folder: `qrels/<split>.tsv`, by default the test split."""
+    if folder.is_file():
+        raise DataError(
+            f"{folder}: is a file, expected a BEIR folder with corpus.jsonl, queries.jsonl and "
+            "qrels; leave the format out to recognize the file"
+        )
     found = {
         path.name.split(".")[0]: path
         for path in sorted((folder / "qrels").glob("*.tsv*"))

@@ -19,7 +19,7 @@ from berryeval.benchmarks.benchmark import Benchmark, BenchmarkBuilder
 from berryeval.benchmarks.build import add_judgments
 from berryeval.benchmarks.documents import read_corpus
 from berryeval.benchmarks.loading import Loader, Source
-from berryeval.data import Query, read_table
+from berryeval.data import QUERY, QUESTION, Query, find_column, read_table
 from berryeval.errors import ConfigurationError, DataError
 
 if TYPE_CHECKING:
@@ -161,13 +161,23 @@ _EXPECTED: Final = "expected <top> or <topic> elements, or lines with an id, a t
 
 
 def _read_lines(text: str, source: str) -> Iterator[Topic]:
+    """Read a topic per line; a first line of column names, such as qid and query, is none."""
+    may_be_header = True
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue
         identity, tab, words = line.rstrip("\r").partition("\t")
         if not tab or not identity.strip():
             raise DataError(f"{source}:{number}: {_EXPECTED}; found {line[:60]!r}")
-        yield Topic(identity.strip(), {"title": [words.strip()]}, number)
+        is_header = may_be_header and _is_header(identity.strip(), words.strip())
+        may_be_header = False
+        if not is_header:
+            yield Topic(identity.strip(), {"title": [words.strip()]}, number)
+
+
+def _is_header(first: str, second: str) -> bool:
+    ids, texts = (*QUERY, "id", "number", "num"), (*QUESTION, *_TEXT, "text", "topic")
+    return bool(find_column([first], ids) and find_column([second], texts))
 
 
 _CORPUS: Final = ("corpus.jsonl", "documents.jsonl", "corpus", "documents", "docs")
