@@ -48,7 +48,7 @@ _CURES: Final = (
 )  # fmt: skip
 _EXAMPLES: Final = 1000  # unknown ids that are kept
 _SHOWN: Final = 3
-_SIDES: Final = ("returned", "the benchmark has")
+_SIDES: Final = ("returned", "the benchmark has", "is it a search over other documents?")
 
 
 @dataclass(frozen=True)
@@ -130,25 +130,27 @@ def _plain(name: str) -> str:
     return STRIPPED["extension"](STRIPPED["path"](name)).lower()
 
 
-def explain_ids(unknown: Sequence[str], known: Collection[str], *, of_files: bool = False) -> str:
+def explain_ids(
+    unknown: Sequence[str], known: Collection[str], *, sides: tuple[str, str, str] = _SIDES
+) -> str:
     """Show ids of both sides, and say what would make them the same.
 
-    The sides are a provider and a benchmark or, if `of_files`, a run and judgments, which have no
-    options to rewrite ids.
+    The sides are a provider and a benchmark, or two others, which have no options to rewrite ids;
+    then comes a question about ids that have nothing in common.
     """
-    returned, have = ("in the run", "the judgments have") if of_files else _SIDES
+    (returned, have, question), fixed = sides, sides is not _SIDES
     cure, theirs, ours = find_cure(unknown, known)
     if not theirs:
         listed = ", ".join(map(_quote, islice(known, _SHOWN))) or "none"
         got = ", ".join(map(_quote, unknown[:_SHOWN]))
-        advice = "" if of_files else " If not, map the ids (id_map)"
-        return f"{got} {returned}; {have} {listed}; is it a search over other documents?{advice}"
+        advice = "" if fixed else " If not, map the ids (id_map)"
+        return f"{got} {returned}; {have} {listed}; {question}{advice}"
     example = f"{_quote(theirs)} {returned}; {have} {_quote(ours)}"
     if not cure:
-        return example if of_files else f"{example}; return these ids, or map yours (id_map)"
+        return example if fixed else f"{example}; return these ids, or map yours (id_map)"
     more = " and ".join(_ABOUT.get(word, f"{word!r:.40}") for word in cure)
     words = ", ".join(word if word in STRIPPED else repr(word) for word in cure)
-    return f"{example}; the ids have {more}{'' if of_files else f' (strip: [{words}])'}"
+    return f"{example}; the ids have {more}{'' if fixed else f' (strip: [{words}])'}"
 
 
 def _quote(name: str) -> str:

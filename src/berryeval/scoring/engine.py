@@ -140,8 +140,9 @@ def _explain_unjudged(judgments: QueryTable, run: QueryTable, scores: Scores) ->
     found = f"none of {pluralize(count, 'retrieved document')} is judged for its query"
     if any(name in known for name in unknown):
         return f"{found}, but they are judged for other queries: do the query ids fit?"
-    sides = explain_ids(unknown, known, of_files=True)
-    return f"{found}, so the scores say nothing about the run: {sides}"
+    sides = ("in the run", "the judgments have", "is it a search over other documents?")
+    explanation = explain_ids(unknown, known, sides=sides)
+    return f"{found}, so the scores say nothing about the run: {explanation}"
 
 
 @dataclass(frozen=True)

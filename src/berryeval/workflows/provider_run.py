@@ -42,9 +42,11 @@ from berryeval.workflows.selection import (
     build_relevance,
     check_documents,
     check_judged,
+    check_targets,
     chunker_for,
     read_id_rules,
     select_queries,
+    warn_about_targets,
 )
 from berryeval.workflows.trec_files import TrecFiles, remove_trec_files
 
@@ -149,6 +151,7 @@ class ProviderRunner:
         for benchmark in benchmarks:
             check_judged(benchmark, select_queries(benchmark, self._plan))
             check_documents(benchmark, self._plan.providers)
+            check_targets(benchmark)
             for spec in self._plan.providers:
                 owner = f"{spec.label} on {benchmark.name}"
                 part = str(self._folder.part(benchmark.name, spec))
@@ -276,6 +279,7 @@ class ProviderRunner:
         write_json_file(part / SCORES, scores.only(scored).to_dict())
         warnings = [unknown.describe()] if unknown is not None else []
         warnings += recorder.tally.warnings(self._plan.depth, len(chunks))
+        warnings += warn_about_targets(benchmark, queries)
         warnings += scopes.warnings()
         warnings += _warn_about_run_file(spec, record.outcomes)
         warnings += _warn_about_relevance(scores)

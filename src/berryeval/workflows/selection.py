@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from berryeval._internal.text import pluralize
 from berryeval._internal.validate import suggest
+from berryeval.anchors import Corpus, locate
 from berryeval.benchmarks import load_benchmark
 from berryeval.chunkers import parse_chunker
 from berryeval.data import DOC_ID, read_field, scope_fields
@@ -20,6 +21,7 @@ from berryeval.relevance import (
     Relevance,
     RelevanceOptions,
     describe_judging,
+    explain_ids,
     find_pack,
 )
 from berryeval.runs import FIELDS, filter_queries, get_property
@@ -28,7 +30,7 @@ from berryeval.workflows.run_folder import read_json_object
 
 if TYPE_CHECKING:
     from berryeval.benchmarks import Benchmark
-    from berryeval.data import Chunk, Query
+    from berryeval.data import Chunk, Judgment, Query
     from berryeval.workflows.plan import BenchmarkSpec, Plan, ProviderSpec
 
 
@@ -168,6 +170,58 @@ def check_judged(benchmark: Benchmark, queries: Sequence[Query]) -> None:
         f"{benchmark.name}: none of {pluralize(len(queries), 'query', 'queries')} has a judgment, "
         f"relevant ids or an expected answer, so every score would be 0{others}"
     )
+
+
+def check_targets(benchmark: Benchmark) -> None:
+    """Reject judgments of which none has its target in the documents: every score would be 0.
+
+    Chunk ids are not checked, since a provider may have chunks of its own.
+    """
+    wanted = [one for one in benchmark.judgments if one.grade > 0]
+    judged = {one.query_id for one in wanted}
+    others = any(
+        query.metadata.get(name)
+        for query in benchmark.queries
+        if query.id not in judged
+        for name in (*ID_FIELDS, *ANSWER_FIELDS)
+    )
+    if benchmark.pack or not benchmark.documents or not wanted or others:
+        return
+    corpus, lost = Corpus(benchmark.documents), ""
+    for judgment in wanted:
+        found = locate(judgment.target, corpus).lost
+        if found is None:
+            return
+        lost = lost or f"query {judgment.query_id!r:.80}: {found.reason}"
+    missing = _find_missing(benchmark, wanted)
+    explanation = _explain_missing(benchmark, missing) if missing else lost
+    raise DataError(
+        f"{benchmark.name}: none of {pluralize(len(wanted), 'target')} is in the documents, so "
+        f"every score would be 0: {explanation}; correct the judgments, or choose their documents"
+    )
+
+
+def warn_about_targets(benchmark: Benchmark, queries: Sequence[Query]) -> list[str]:
+    """Warn of targets of these queries in documents that the benchmark does not have."""
+    asked = {query.id for query in queries}
+    wanted = [one for one in benchmark.judgments if one.grade > 0 and one.query_id in asked]
+    missing = _find_missing(benchmark, wanted)
+    if benchmark.pack or not benchmark.documents or not missing:
+        return []
+    verb = "is" if len(missing) == 1 else "are"
+    count = f"{len(missing)} of {pluralize(len(wanted), 'target')} {verb}"
+    return [f"{count} in no document of the benchmark: {_explain_missing(benchmark, missing)}"]
+
+
+def _find_missing(benchmark: Benchmark, judgments: Sequence[Judgment]) -> list[str]:
+    """Return the documents of judgments that the benchmark does not have, one per judgment."""
+    named = (one.target.document for one in judgments if not one.target.chunk)
+    return [name for name in named if name and name not in benchmark.document_of]
+
+
+def _explain_missing(benchmark: Benchmark, missing: Sequence[str]) -> str:
+    sides = ("judged", "there is", "are these the documents that were judged?")
+    return explain_ids(list(dict.fromkeys(missing)), benchmark.document_of, sides=sides)
 
 
 def read_id_rules(spec: ProviderSpec) -> IdRules:

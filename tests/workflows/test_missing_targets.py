@@ -1,0 +1,89 @@
+"""Judgments of documents that the benchmark does not have: an error or a warning, not zeros."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+import berryeval as be
+from berryeval.cli.app import build_app, run
+from berryeval.data.records import Anchor, Document, Judgment, Query
+from berryeval.errors import DataError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+NAMES = ("apples", "bananas", "cherries")
+
+
+def fruits(*judged: str, quote: str = "") -> be.Benchmark:
+    """Return a benchmark with these documents as targets, one per query."""
+    return be.Benchmark(
+        "fruits",
+        documents=tuple(Document(name, f"# {name}\n\nAll about {name}.") for name in NAMES),
+        queries=tuple(Query(f"q{n}", f"about {name}") for n, name in enumerate(judged)),
+        judgments=tuple(
+            Judgment(f"q{n}", Anchor(document=name, quote=quote), 1)
+            for n, name in enumerate(judged)
+        ),
+    )
+
+
+@pytest.mark.parametrize(
+    ("judged", "explanation"),
+    [
+        (("apples.md", "bananas.md"), "'apples.md' judged; there is 'apples'; the ids have a file"),
+        (("Apples", "Bananas"), "'Apples' judged; there is 'apples'; the ids have other letter"),
+        (("docs/apples.md",), "'docs/apples.md' judged; there is 'apples'; the ids have a path"),
+        (("apples;bananas",), "'apples;bananas' judged; there is 'apples'"),
+        (("MARCO_1", "MARCO_2"), "'MARCO_1', 'MARCO_2' judged; there is 'apples', 'bananas', "),
+    ],
+)
+def test_no_target_in_the_documents_is_an_error(judged: tuple[str, ...], explanation: str) -> None:
+    with pytest.raises(DataError) as caught:
+        be.run_benchmark(fruits(*judged), "bm25", ["RR"])
+    message = str(caught.value)
+    assert message.startswith(f"fruits: none of {len(judged)} target")
+    assert explanation in message
+    assert "strip" not in message
+
+
+def test_no_quote_in_the_documents_is_an_error() -> None:
+    with pytest.raises(DataError, match=r"none of 1 target is in the documents.*query 'q0': "):
+        be.run_benchmark(fruits("apples", quote="the moon is made of cheese"), "bm25", ["RR"])
+
+
+def test_some_targets_elsewhere_are_a_warning() -> None:
+    (one,) = be.run_benchmark(fruits("apples", "bananas.md"), "bm25", ["RR"], k=1).providers
+    assert one.scores.mean["RR"] == 0.5
+    (warning,) = one.warnings
+    assert warning == (
+        "1 of 2 targets is in no document of the benchmark: 'bananas.md' judged; there is "
+        "'bananas'; the ids have a file extension"
+    )
+
+
+def test_benchmarks_that_do_not_list_their_targets_stay_as_they_are() -> None:
+    def search(_: str, k: int) -> list[str]:
+        return ["apples.md"][:k]
+
+    (one,) = be.run_benchmark(replace(fruits("apples.md"), documents=()), search, ["RR"]).providers
+    assert (one.scores.mean["RR"], one.warnings) == (1.0, ())
+    chunks = replace(fruits("x"), judgments=(Judgment("q0", Anchor(chunk="apples.md"), 1),))
+    (one,) = be.run_benchmark(chunks, search, ["RR"], k=1).providers
+    assert (one.scores.mean["RR"], one.warnings) == (1.0, ())
+
+
+def test_the_command_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "apples.md").write_text("# Apples\n\nIn orchards.\n", encoding="utf-8")
+    lines = "question,doc_id\nWhere do apples grow?,apples.md\n"
+    (tmp_path / "w1.csv").write_text(lines, encoding="utf-8")
+    options = ["--options", "corpus=docs", "--providers", "bm25", "-m", "R@1", "--store", "none"]
+    assert run(build_app(), ["eval", "w1.csv", *options]) == 2
+    assert "w1: none of 1 target is in the documents" in capsys.readouterr().err
