@@ -10,7 +10,7 @@ import pytest
 
 import berryeval as be
 from berryeval.data import Anchor, Document, Judgment, Query
-from berryeval.errors import BerryEvalError, ConfigurationError
+from berryeval.errors import BerryEvalError, ConfigurationError, DataError
 from berryeval.workflows.reporting import score_random
 from berryeval.workflows.selection import chunk_documents, load_benchmarks
 from berryeval.workflows.settings import build_plan
@@ -68,10 +68,36 @@ def test_a_provider_that_ignores_the_scope_is_reported() -> None:
 
 
 def test_hits_that_the_scope_does_not_have_are_not_missing() -> None:
-    small = replace(QUERIES[0], scope={"doc_id": ["ann-1", "ann-2"]})
+    small = replace(QUERIES[0], scope={"doc_id": ["ann-1", "ann-3"]})
     (one,) = be.run_benchmark(replace(BOATS, queries=(small,)), "bm25:whole", k=10).providers
-    assert [hit.id[:5] for hit in one.record.answers[0].hits] == ["ann-2", "ann-1"]
+    assert [hit.id[:5] for hit in one.record.answers[0].hits] == ["ann-3", "ann-1"]
     assert one.warnings == ()
+
+
+def test_scopes_without_documents_are_named() -> None:
+    wrong = tuple(replace(one, scope={"conversation": "ANN"}) for one in QUERIES[:2])
+    (one,) = be.run_benchmark(replace(BOATS, queries=(*wrong, QUERIES[2])), "bm25", k=10).providers
+    (warning,) = (warning for warning in one.warnings if "scope" in warning)
+    assert warning == (
+        "2 queries cannot find anything relevant, because no document is in the scope: 'q1' "
+        "(conversation 'ANN'), 'q2' (conversation 'ANN')"
+    )
+    with pytest.raises(DataError, match=r"boats: no document is in the scope of any .*'q1' \(conv"):
+        be.run_benchmark(replace(BOATS, queries=wrong), "bm25")
+    gone = tuple(replace(one, scope={"doc_id": "zz"}) for one in QUERIES)
+    with pytest.raises(DataError, match=r"'q1' \(doc_id 'zz'\); correct the scopes"):
+        be.run_benchmark(replace(BOATS, queries=gone), "bm25")
+
+
+def test_a_scope_without_its_own_target_is_named() -> None:
+    astray = replace(QUERIES[0], scope={"conversation": ["ben"]})
+    queries = (astray, *QUERIES[1:])
+    (one,) = be.run_benchmark(replace(BOATS, queries=queries), "bm25:whole", k=10).providers
+    (warning,) = one.warnings
+    assert warning == (
+        "1 query cannot find anything relevant, because every target is outside the scope: 'q1' "
+        "(conversation 'ben')"
+    )
 
 
 def test_without_scopes_there_is_no_share() -> None:

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
         Scope,
         ScopeIndex,
         ScopeLabels,
+        format_scope,
         is_in_scope,
         read_field,
         read_property,

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 import numpy as np
 
 from berryeval._internal.serial import read_object, type_mismatch
+from berryeval._internal.text import truncate
 from berryeval._internal.validate import is_number, suggest
 from berryeval.errors import DataError
 
@@ -61,6 +62,17 @@ def scope_values(scope: Scope, field: str) -> tuple[str, ...]:
     """Return the values that a scope allows in a field."""
     given = scope[field]
     return (given,) if isinstance(given, str) else tuple(given)
+
+
+def format_scope(scope: Scope) -> str:
+    """Show a scope in a message.
+
+    >>> format_scope({"conversation": "c-1", "year": ("2023", "2024")})
+    "conversation 'c-1', year '2023' or '2024'"
+    """
+    return ", ".join(
+        f"{name} {truncate(' or '.join(map(repr, scope_values(scope, name))))}" for name in scope
+    )
 
 
 def scope_fields(queries: Iterable[Query]) -> tuple[str, ...]:

@@ -37,7 +37,7 @@ from berryeval.workflows.recording import (
 )
 from berryeval.workflows.run_folder import write_json_file
 from berryeval.workflows.run_result import ProviderResult
-from berryeval.workflows.scope_tally import ScopeTally
+from berryeval.workflows.scope_tally import ScopeTally, check_scopes, warn_about_scopes
 from berryeval.workflows.selection import (
     build_relevance,
     check_documents,
@@ -149,7 +149,9 @@ class ProviderRunner:
         require_modules(needs)
         owners: dict[str, str] = {}
         for benchmark in benchmarks:
-            check_judged(benchmark, select_queries(benchmark, self._plan))
+            queries = select_queries(benchmark, self._plan)
+            check_judged(benchmark, queries)
+            check_scopes(benchmark, queries)
             check_documents(benchmark, self._plan.providers)
             check_targets(benchmark)
             for spec in self._plan.providers:
@@ -280,7 +282,7 @@ class ProviderRunner:
         warnings = [unknown.describe()] if unknown is not None else []
         warnings += recorder.tally.warnings(self._plan.depth, len(chunks))
         warnings += warn_about_targets(benchmark, queries)
-        warnings += scopes.warnings()
+        warnings += [*warn_about_scopes(benchmark, queries), *scopes.warnings()]
         warnings += _warn_about_run_file(spec, record.outcomes)
         warnings += _warn_about_relevance(scores)
         warnings += files.write(part, spec.label)

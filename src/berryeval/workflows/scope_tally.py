@@ -1,17 +1,65 @@
-"""Count the hits of a provider outside the scopes of its queries."""
+"""Scopes that nothing can be found in, and hits of a provider outside the scopes of its queries."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from berryeval._internal.numbers import format_share
 from berryeval._internal.text import pluralize
-from berryeval.data import ScopeIndex, is_in_scope
+from berryeval.data import ScopeIndex, format_scope, is_in_scope
+from berryeval.errors import DataError
 
 if TYPE_CHECKING:
     from berryeval.benchmarks import Benchmark
     from berryeval.data import Chunk, Hit, Query
+
+_SHOWN: Final = 3  # queries in a warning
+
+
+def check_scopes(benchmark: Benchmark, queries: Sequence[Query]) -> None:
+    """Reject queries of which every one has a scope without documents."""
+    empty = _find_empty(benchmark, queries)
+    if empty and len(empty) == len(queries):
+        raise DataError(
+            f"{benchmark.name}: no document is in the scope of any query, so nothing can be found: "
+            f"{_show_scope(empty[0])}; correct the scopes, or the field of the documents"
+        )
+
+
+def warn_about_scopes(benchmark: Benchmark, queries: Sequence[Query]) -> list[str]:
+    """Warn of scopes without documents, and of scopes without any target of their query."""
+    empty = _find_empty(benchmark, queries)
+    targets: dict[str, list[bool]] = {}
+    scope_of = {query.id: query.scope for query in queries}
+    for query in empty:
+        del scope_of[query.id]
+    for one in benchmark.judgments:
+        document = benchmark.document_of.get(one.target.document)
+        scope = scope_of.get(one.query_id)
+        if document is not None and scope and one.grade > 0:
+            targets.setdefault(one.query_id, []).append(is_in_scope(document, scope))
+    astray = [query for query in queries if query.id in targets and not any(targets[query.id])]
+    return [
+        f"{pluralize(len(found), 'query', 'queries')} cannot find anything relevant, because {why}"
+        f": {', '.join(map(_show_scope, found[:_SHOWN]))}{', ...' if found[_SHOWN:] else ''}"
+        for found, why in (
+            (empty, "no document is in the scope"),
+            (astray, "every target is outside the scope"),
+        )
+        if found
+    ]
+
+
+def _find_empty(benchmark: Benchmark, queries: Sequence[Query]) -> list[Query]:
+    if not benchmark.documents:
+        return []
+    index = ScopeIndex(benchmark.documents)
+    return [query for query in queries if query.scope and not index.count(query.scope)]
+
+
+def _show_scope(query: Query) -> str:
+    return f"{query.id!r:.80} ({format_scope(query.scope)})"
 
 
 class ScopeTally:

@@ -13,7 +13,7 @@ from berryeval._internal.text import find_field, pluralize, truncate
 from berryeval._internal.validate import nearest
 from berryeval.anchors import format_hash
 from berryeval.benchmarks.checks.finding import Finding, name_of
-from berryeval.data import ScopeIndex, is_in_scope, scope_values
+from berryeval.data import ScopeIndex, format_scope, is_in_scope
 from berryeval.errors import BerryEvalError, ConfigurationError
 from berryeval.relevance import Labels, find_pack
 
@@ -87,13 +87,10 @@ def check_scopes(subject: Subject) -> Iterator[Finding]:
             continue
         where = subject.where("queries", place)
         if not index.count(query.scope):
-            shown = ", ".join(
-                f"{name} {truncate(' or '.join(map(repr, scope_values(query.scope, name))), 80)}"
-                for name in query.scope
-            )
             yield Finding(
-                "scope", "error", where, f"no document is in the scope of query {query.id!r}: "
-                f"{shown}", "correct the scope, or the field of the documents; nothing can be found"
+                "scope", "error", where,
+                f"no document is in the scope of query {query.id!r}: {format_scope(query.scope)}",
+                "correct the scope, or the field of the documents; nothing can be found",
             )  # fmt: skip
             continue
         for passage in subject.passages_for(query):
