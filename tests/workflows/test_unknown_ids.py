@@ -11,8 +11,8 @@ import pytest
 import berryeval as be
 from berryeval.cli.app import build_app, run
 from berryeval.data.records import Anchor, Document, Hit, Judgment, Query
-from berryeval.errors import BerryEvalError, RunFailedError
-from berryeval.relevance.foreign_ids import IdRules, explain_ids
+from berryeval.errors import BerryEvalError, ConfigurationError, RunFailedError
+from berryeval.relevance.foreign_ids import IdRules, explain_ids, find_cure
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -214,3 +214,30 @@ def test_longer_ids_of_the_benchmark_need_a_map() -> None:
         "'argparse' returned; the benchmark has 'docs/argparse.md'; return these ids, or map yours "
         "(id_map)"
     )
+
+
+def test_nested_folders_find_their_own_partner() -> None:
+    known = {"a/x": 1, "b/x": 1}
+    cure, theirs, ours = find_cure(["/srv/a/x.md"], known)
+    assert (cure, theirs, ours) == (("/srv/", "extension"), "/srv/a/x.md", "a/x")
+    assert IdRules(strip=cure, known=known).rename("/srv/b/x.md") == "b/x"
+    assert find_cure(["a/x"], {"/srv/a/x.md": 1, "/srv/b/x.md": 1}) == ((), "a/x", "/srv/a/x.md")
+
+
+@pytest.mark.parametrize(
+    ("strip", "message"),
+    [
+        ("Extension", r"strip.*found 'Extension'; did you mean 'extension'\?"),
+        (["path", "extensions"], r"strip.*found 'extensions'; did you mean 'extension'\?"),
+        ("", r"strip.*a text at the beginning or end of ids, found ''"),
+    ],
+)
+def test_misspelt_words_to_strip_are_refused(strip: Any, message: str) -> None:
+    with pytest.raises(ConfigurationError, match=message):
+        run_one(str, strip=strip)
+
+
+def test_a_text_to_strip_that_no_id_has_is_a_warning(caplog: pytest.LogCaptureFixture) -> None:
+    assert run_one(lambda name: f"v2:{name}", strip=["v2:", "bogus"]).scores.mean["RR"] == 1.0
+    (line,) = (one.getMessage() for one in caplog.records if "strip" in one.getMessage())
+    assert line.startswith("s: strip: no id outside the benchmark begins or ends with 'bogus'")

@@ -8,10 +8,11 @@ option of the provider cures it, and `IdRules` are these options.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from itertools import chain, islice
+from functools import cached_property, reduce
+from itertools import chain, islice, product, takewhile
 from typing import TYPE_CHECKING, Any, Final
 
 from berryeval._internal.text import pluralize
@@ -46,6 +47,7 @@ _CURES: Final = (
     ("path", "case"), ("chunk", "extension"), ("chunk", "path"), ("chunk", "path", "extension"),
     ("path", "extension", "case"), ("chunk", "path", "extension", "case"),
 )  # fmt: skip
+_ENDINGS: Final = ((), ("extension",), ("chunk",), ("chunk", "extension"))  # beside a prefix
 _EXAMPLES: Final = 1000  # unknown ids that are kept
 _SHOWN: Final = 3
 _SIDES: Final = ("returned", "the benchmark has", "is it a search over other documents?")
@@ -60,11 +62,13 @@ class IdRules:
         strip: What to remove, in this order: "extension", "path", "chunk" (a trailing number, or
             all from a # on), "case" (compare in lower case), or a text at the beginning or end.
         known: Ids of the benchmark, which are kept; empty if it does not list them.
+        used: What was removed from an id so far.
     """
 
     id_map: Mapping[str, str] = field(default_factory=dict)
     strip: Sequence[str] = ()
     known: Collection[str] = ()
+    used: set[str] = field(default_factory=set, compare=False)
 
     @cached_property
     def _by_case(self) -> dict[str, str]:
@@ -78,7 +82,9 @@ class IdRules:
             return name
         shorter, any_case = name, "case" in self.strip
         for word in self.strip:
-            shorter = _strip(shorter, word)
+            before, shorter = shorter, _strip(shorter, word)
+            if shorter != before:
+                self.used.add(word)
             if shorter in self.known:
                 return shorter
             if any_case and shorter.lower() in self._by_case:
@@ -108,15 +114,25 @@ def find_cure(unknown: Iterable[str], known: Collection[str]) -> tuple[tuple[str
         found = next((name for name in names if rules.rename(name) in known), None)
         if found is not None:
             return cure, found, rules.rename(found)
-    for name in names:
-        for place in _boundaries(name):
-            if name[place:] in known:
-                return (name[:place],), name, name[place:]
+    for name, ending in product(names, _ENDINGS):
+        shorter = reduce(_strip, ending, name)
+        for place in _boundaries(shorter):
+            if shorter[place:] in known:
+                return (shorter[:place], *ending), name, shorter[place:]
             if name[:place] in known:
                 return (name[place:],), name, name[:place]
-    plain = {_plain(name): name for name in known}
+    plain: dict[str, list[str]] = defaultdict(list)
+    for name in known:
+        plain[_plain(name)].append(name)
     same = next((name for name in names if _plain(name) in plain), "")
-    return (), same, plain[_plain(same)] if same else ""
+    alike = plain[_plain(same)] if same else [""]
+    return (), same, max(alike, key=lambda name: _count_shared(name, same))
+
+
+def _count_shared(name: str, other: str) -> int:
+    """Count the folders, from the last on, in which two paths are the same."""
+    folders = (re.split(r"[/\\]", one.lower())[-2::-1] for one in (name, other))
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(*folders, strict=False)))
 
 
 def _boundaries(name: str) -> Iterator[int]:

@@ -20,9 +20,10 @@ from pydantic import (
     model_validator,
 )
 
+from berryeval._internal.validate import nearest
 from berryeval.errors import BerryEvalError
 from berryeval.gates import Gate, Limit
-from berryeval.relevance import RelevanceOptions
+from berryeval.relevance import STRIPPED, RelevanceOptions
 from berryeval.runner import Policy
 from berryeval.runs import describe_objects, mask_secrets
 from berryeval.workflows.config import MisplacedError
@@ -110,6 +111,17 @@ class ProviderSpec(_Part):
     @classmethod
     def _accept_one(cls, given: Any) -> Any:
         return [given] if isinstance(given, str) else given
+
+    @field_validator("strip")
+    @classmethod
+    def _check_spelling(cls, words: list[str]) -> list[str]:
+        for word in words:
+            near = nearest(word, STRIPPED) if word.isalpha() and word not in STRIPPED else []
+            if near or not word:
+                names = f"{', '.join(STRIPPED)}, or a text at the beginning or end of ids"
+                hint = f"; did you mean {near[0]!r}?" if near else ""
+                raise ValueError(f"expected {names}, found {word!r}{hint}")
+        return words
 
     @field_serializer("options")
     def _without_objects(self, options: dict[str, Any]) -> Any:

@@ -25,7 +25,7 @@ from berryeval.errors import (
     RunFailedError,
 )
 from berryeval.providers import PROVIDERS, Renamed, build_provider, searches_in_process
-from berryeval.relevance import fingerprint_queries
+from berryeval.relevance import STRIPPED, fingerprint_queries
 from berryeval.runner import FAILED, Journal, JournalReader, Progress, index_and_ask
 from berryeval.runs import ProviderRecord, mask_secrets
 from berryeval.scoring import judge_and_score
@@ -239,6 +239,7 @@ class ProviderRunner:
             self._listener.indexing(0, len(task.chunks))
             self._has_asked = True
             index_and_ask(provider, task.chunks, left, self._plan.depth, record, policy, before)
+            _warn_about_strip(spec, provider)
 
     def score(self, task: ProviderTask, failure: str) -> ProviderResult:
         """Score the answers; a provider that failed before the last query has no scores."""
@@ -368,6 +369,17 @@ def _warn_about_relevance(scores: Scores) -> list[str]:
     verbs = ("has", "scores") if nothing == 1 else ("have", "score")
     queries = pluralize(nothing, "query", "queries")
     return [f"{queries} {verbs[0]} no relevant documents and {verbs[1]} 0"]
+
+
+def _warn_about_strip(spec: ProviderSpec, provider: Provider) -> None:
+    """Warn of texts to strip that no id has: they may be misspelt."""
+    used = provider.rules.used if isinstance(provider, Renamed) else ()
+    for word in spec.strip:
+        if word not in STRIPPED and word not in used:
+            text = (
+                "%s: strip: no id outside the benchmark begins or ends with %r; there are also %s"
+            )
+            log.warning(text, spec.label, word, ", ".join(STRIPPED))
 
 
 def _warn_about_run_file(spec: ProviderSpec, outcomes: Mapping[str, int]) -> list[str]:
