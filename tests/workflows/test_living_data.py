@@ -334,6 +334,44 @@ def test_compare_says_where_the_compared_queries_are_not_the_run(folder: Path) -
     assert note.endswith(f"and {new.mean['nDCG@10']:.3f} over all 20 of its run")
 
 
+def test_compare_counts_the_queries_of_each_pair(folder: Path) -> None:
+    both = ("--providers", "bm25", "bm25:fixed-30")
+    assert evaluate(folder, "both", FRUIT, *both) == 0
+    data = with_query(FRUIT, 4, text="something else")
+    assert evaluate(folder, "new", data, "--limit", "12") == 0
+    (found,) = be.compare_runs(["both#bm25", "both#bm25:fixed-30", "new"]).compared
+    rows = [row for row in found.comparison.rows if row.metric == "nDCG@10"]
+    assert [row.n for row in rows] == [COUNT - 1, 11]
+    said = {one.rpartition(" and ")[0] for one in found.warnings if "nDCG@10 of " in one}
+    values = {
+        f"nDCG@10 of {label} is {value:.3f} over the {row.n} queries compared with {other}"
+        for row in rows
+        for label, value, other in (
+            (row.baseline, row.baseline_value, row.system),
+            (row.system, row.system_value, row.baseline),
+        )
+    }
+    assert said  # those that are not the value of the whole run
+    assert said <= values
+
+
+def test_one_query_is_counted_in_the_singular(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = replace(ALL_CHANGED, queries=(FRUIT.queries[0], *ALL_CHANGED.queries[1:]))
+    _, found = judge(folder, capsys, data)
+    assert "1 of 20 queries is compared" in about_data(found)["sentence"]
+    drops = [one["sentence"] for one in found["data"]["verdicts"] if one["about"] == "metric"]
+    assert all("unchanged: the only query scores as in the baseline" in one for one in drops)
+    assert all("over the only compared query, " in one for one in drops)
+
+
+def test_changed_documents_are_counted_in_words_that_read_well(folder: Path) -> None:
+    assert evaluate(folder, "new", with_new_document(FRUIT)) == 0
+    (found,) = be.compare_runs(["old", "new"], anyway=True).compared
+    assert "of the 20 queries that are the same retrieved such a document" in found.warnings[0]
+
+
 def test_compare_refuses_only_what_has_nothing_in_common(folder: Path) -> None:
     assert evaluate(folder, "new", ALL_CHANGED) == 0
     with pytest.raises(DataError, match=r"no query of fruit is the same for .*--anyway"):

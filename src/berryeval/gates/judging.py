@@ -250,9 +250,10 @@ def _collect_sample(case: _Case, baseline: Baseline, change: DataChange) -> Samp
     if change.is_worth_a_word and len(shared) < len(new):
         values = [aggregate(how, one) for one in (before, after)] + [scores.mean[rule.metric]]
         first, last, whole = map(format_metric, values)
+        compared = f"{len(shared)} compared queries" if len(shared) != 1 else "only compared query"
         note = (
-            f"{first} before and {last} now over the {len(shared)} compared queries, {whole} over "
-            f"all {len(new)} of the run"
+            f"{first} before and {last} now over the {compared}, {whole} over all {len(new)} of "
+            "the run"
         )
     return Sample(rule, before, after, how, new=fresh, missing=len(change.missing), note=note)
 

@@ -274,8 +274,10 @@ def _describe(drop: Drop, rule: Rule) -> str:
     """Describe how the metric changed, with its interval."""
     if drop.same:
         shared = "shared " if drop.new or drop.missing else ""
-        queries = f"all {drop.queries} {shared}queries"
-        return f"{rule.subject} is unchanged: {queries} score as in the baseline"
+        score = f"all {drop.queries} {shared}queries score"
+        if drop.queries == 1:
+            score = f"the only {shared}query scores"
+        return f"{rule.subject} is unchanged: {score} as in the baseline"
     moved = "is unchanged overall"
     if drop.change:
         word = "dropped" if drop.change < 0 else "rose"

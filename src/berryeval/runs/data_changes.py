@@ -200,9 +200,10 @@ class DataChange:
         """
         count = len(self.compared)
         total = count + len(self.changed) + len(self.new)
-        parts = [f"{count:,} of {pluralize(total, 'query is', 'queries are')} {word}"]
+        of = f"{count:,} of {pluralize(total, 'query', 'queries')}"
         if count == total:
-            parts = [f"all {pluralize(count, 'query is', 'queries are')} {word}"]
+            of = "the only query" if count == 1 else f"all {count:,} queries"
+        parts = [f"{of} {'is' if count == 1 else 'are'} {word}"]
         if self.lost:
             parts.append(f"targets no longer in the corpus: {list_queries(self.lost)}")
         parts += filter(None, [self.describe_changed()])
@@ -240,9 +241,13 @@ def _compare_query(before: str, after: str, *, same: bool) -> str:
 
 
 def _describe_touched(touched: int, count: int, word: str) -> str:
+    one, several = f"{word} query", f"{word} queries"
+    if word == "the same":
+        one, several = "query that is the same", "queries that are the same"
     if not touched:
-        return f"no {word} query retrieved such a document"
-    return f"{touched:,} of the {count:,} {word} queries retrieved such a document"
+        return f"no {one} retrieved such a document"
+    who = f"the only {one}" if count == 1 else f"{touched:,} of the {count:,} {several}"
+    return f"{who} retrieved such a document"
 
 
 def list_queries(queries: Sequence[str]) -> str:

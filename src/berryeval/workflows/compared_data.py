@@ -31,6 +31,7 @@ def select_comparable(
     candidates: Sequence[Candidate],
     metric: str = "",
     *,
+    baseline: str | None = None,
     anyway: bool = False,
     strict: bool = False,
 ) -> ComparedData:
@@ -38,7 +39,8 @@ def select_comparable(
 
     Raise a DataError if no query is left, if relevance was judged by other rules, or if `strict`
     and anything changed; `anyway` compares changed queries too. Warnings give the values of the
-    metric, by default the first, over the compared queries.
+    metric, by default the first, over the compared queries of each pair: the baseline, a label,
+    with every other system; all pairs without one.
     """
     whole = tuple(candidates)
     first, changed = whole[0], set[str]()
@@ -61,12 +63,13 @@ def select_comparable(
                 f"{one.part.name} changed between {first.label} and {one.label}: {found}"
             )
             data[one.label] = change.to_dict(touched)
+    pairs = [one for one in combinations(kept, 2) if baseline in {None, *(s.label for s in one)}]
     if anyway and changed:
         warnings.append(
             f"{len(changed):,} changed queries are compared too: a difference may come from the "
             "data, not from the systems"
         )
-    return ComparedData(kept, (*warnings, *_describe_values(whole, kept, metric)), data)
+    return ComparedData(kept, (*warnings, *_describe_values(whole, pairs, metric)), data)
 
 
 def _compare(before: Candidate, after: Candidate) -> DataChange:
@@ -126,20 +129,36 @@ def _count_touched(first: Candidate, one: Candidate, change: DataChange) -> int 
 
 
 def _describe_values(
-    whole: Sequence[Candidate], kept: Sequence[Candidate], metric: str
+    whole: Sequence[Candidate], pairs: Sequence[tuple[Candidate, Candidate]], metric: str
 ) -> Iterator[str]:
-    """Say where the value over the compared queries is not that of the whole run."""
-    tables = [one.record.scores for one in kept]
-    shared = set.intersection(*(set(table.queries) for table in tables if table is not None))
+    """Say where the value over the compared queries of a pair is not that of the whole run."""
+    shared = {(one.label, other.label): _share(one, other) for one, other in pairs}
+    alike = len(set(shared.values())) == 1
+    found: dict[str, None] = {}
     for one in whole:
         scores = one.record.scores_with(metric) if metric else one.record.scores
-        if scores is None or not shared:
-            continue
-        name = metric or scores.metrics[0]
-        shown = format_metric(scores.select(shared).mean[name])
-        all_of_them = format_metric(scores.mean[name])
-        if shown != all_of_them:
-            yield (
-                f"{name} of {one.label} is {shown} over the {len(shared):,} compared queries and "
-                f"{all_of_them} over all {scores.count:,} of its run"
-            )
+        for labels, queries in shared.items():
+            if scores is None or not queries or one.label not in labels:
+                continue
+            name = metric or scores.metrics[0]
+            shown = format_metric(scores.select(queries).mean[name])
+            all_of_them = format_metric(scores.mean[name])
+            if shown != all_of_them:
+                other = labels[labels[0] == one.label]
+                count = "only" if len(queries) == 1 else f"{len(queries):,}"
+                noun = "query" if len(queries) == 1 else "queries"
+                compared = f"{count} compared {noun}"
+                if not alike:
+                    compared = f"{count} {noun} compared with {other}"
+                found[
+                    f"{name} of {one.label} is {shown} over the {compared} and {all_of_them} over "
+                    f"all {scores.count:,} of its run"
+                ] = None
+    yield from found
+
+
+def _share(one: Candidate, other: Candidate) -> frozenset[str]:
+    """Return the queries that both systems have."""
+    tables = (one.record.scores, other.record.scores)
+    known = [frozenset(table.queries) for table in tables if table is not None]
+    return known[0] & known[1] if len(known) == len(tables) else frozenset()

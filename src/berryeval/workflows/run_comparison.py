@@ -130,6 +130,7 @@ def _compare_table(table: Table, options: Options) -> ComparedBenchmark:
     data = select_comparable(
         table.candidates,
         options.metrics[0] if options.metrics else "",
+        baseline=_find_baseline(table.candidates, options.baseline),
         anyway=options.anyway,
         strict=options.strict_data,
     )

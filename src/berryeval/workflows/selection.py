@@ -150,8 +150,8 @@ def check_documents(benchmark: Benchmark, specs: Sequence[ProviderSpec]) -> None
         what = "documents with text" if benchmark.documents else "documents"
         raise DataError(
             f"{benchmark.name} has no {what}, so {', '.join(needing)} would search nothing; if the "
-            "documents are elsewhere, name the place in the configuration (options: {corpus: "
-            "FOLDER})"
+            "documents are elsewhere, name the place: --options corpus=FOLDER, or options: "
+            "{corpus: FOLDER} in the configuration"
         )
 
 
