@@ -83,7 +83,7 @@ def test_a_run_without_any_judged_query_says_so(
     (tmp_path / "qrels.txt").write_text(judged, encoding="utf-8")
     (tmp_path / "run.txt").write_text(ranked, encoding="utf-8")
     for profile in ("berryeval", "trec_eval"):
-        (note,) = be.evaluate(*files, ["AP"], profile=profile).notes
+        (note,) = be.evaluate(files[0], files[1], ["AP"], profile=profile).notes
         assert note.startswith("no query of the run is judged: ")
         assert said in note
         assert note in caplog.text
