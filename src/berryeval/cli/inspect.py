@@ -29,12 +29,7 @@ def read_options(texts: list[str] | None) -> dict[str, Any]:
 
     if texts is not None and not texts:
         raise ConfigurationError("--options has no value; write it as NAME=VALUE, or omit it")
-    given = texts or []
-    pairs = read_pairs(given, "--options")
-    names = [text.partition("=")[0].strip() for text in given]
-    twice = next((name for name in pairs if names.count(name) > 1), None)
-    if twice is not None:
-        raise ConfigurationError(f"--options: {twice!r} is given twice; give it once")
+    pairs = read_pairs(texts or [], "--options")
     return {name: _read_value(name, text) for name, text in pairs.items()}
 
 
