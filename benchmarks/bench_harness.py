@@ -28,11 +28,10 @@ from berryeval.data.records import Anchor, Chunk, Document, Hit, Judgment, Query
 from berryeval.providers.base import Provider, build_hit
 from berryeval.runner.asking import index_and_ask
 from berryeval.runner.attempts import Policy
-from berryeval.runner.journal import Journal
+from berryeval.runner.journal import Answers, Journal, remove_texts
 from berryeval.runs.record import BenchmarkRecord, RunRecord
 from berryeval.scoring.hit_scoring import judge_and_score
 from berryeval.workflows.plan import Plan
-from berryeval.workflows.provider_run import Answers, remove_texts
 from berryeval.workflows.recording import Passages, Recorder, all_metrics
 from berryeval.workflows.run_folder import RunFolder
 from berryeval.workflows.scope_tally import ScopeTally

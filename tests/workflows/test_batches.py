@@ -11,7 +11,7 @@ import pytest
 import berryeval as be
 from berryeval.data import Hit
 from berryeval.providers import Provider, searches_in_process
-from berryeval.workflows.provider_run import Answers
+from berryeval.runner import Answers
 from tests.workflows.worlds import benchmark, plan_of, results_of
 
 if TYPE_CHECKING:

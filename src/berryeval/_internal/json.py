@@ -111,13 +111,13 @@ class Node:
         if not is_number(self.value):
             real = isinstance(self.value, float | int) and not isinstance(self.value, bool)
             raise type_mismatch(self.where, "a finite number" if real else "a number", self.value)
-        return self.value  # type: ignore[no-any-return]
+        return self.value
 
     def whole(self) -> int:
         """Return the value, which must be a whole number."""
         if not is_whole(self.value):
             raise type_mismatch(self.where, "a whole number", self.value)
-        return self.value  # type: ignore[no-any-return]
+        return self.value
 
     def flag(self) -> bool:
         """Return the value, which must be true or false."""

@@ -13,12 +13,12 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Collection, Iterable
-from typing import Any
+from typing import Any, TypeGuard
 
 from berryeval.errors import BerryEvalError, ConfigurationError
 
 
-def is_whole(value: object) -> bool:
+def is_whole(value: object) -> TypeGuard[int]:
     """Whether a value is an integer; True and False are not."""
     # Built-in types come first: checking against an abstract class is slow.
     return type(value) is int or (
@@ -26,7 +26,7 @@ def is_whole(value: object) -> bool:
     )
 
 
-def is_number(value: object) -> bool:
+def is_number(value: object) -> TypeGuard[float]:
     """Whether a value is a finite real number; True and False are not."""
     if type(value) is not float and (
         isinstance(value, bool) or not isinstance(value, numbers.Real)
@@ -82,13 +82,13 @@ def require_choice(name: str, value: object, choices: Collection[str]) -> None:
 
 def require_whole(name: str, value: object, least: int = 1) -> None:
     """Require an integer of at least `least`."""
-    ok = is_whole(value) and value >= least  # type: ignore[operator]
+    ok = is_whole(value) and value >= least
     require(ok, name, f"a whole number of at least {least}", value)
 
 
 def require_fraction(name: str, value: object) -> None:
     """Require a fraction in (0, 1]."""
-    ok = is_number(value) and 0 < value <= 1  # type: ignore[operator]
+    ok = is_number(value) and 0 < value <= 1
     require(ok, name, "a number above 0 and at most 1", value)
 
 

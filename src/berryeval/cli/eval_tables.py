@@ -167,7 +167,7 @@ def _print_returned(screen: Console, one: WorstQuery) -> None:
         screen, f"returned {pluralize(len(one.answer.hits), 'hit')}, the first of them:", 4
     )
     for rank, returned in enumerate(one.returned, start=1):
-        print_indented(screen, f"{rank}. {returned.grade}  {returned.name}", 6)
+        print_indented(screen, f"{rank}. {returned.hit.describe_grade()}  {returned.name}", 6)
         print_indented(screen, truncate(returned.text, _TEXT), 9, style="dim")
 
 

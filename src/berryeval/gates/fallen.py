@@ -65,7 +65,7 @@ def _describe_answer(benchmark: BenchmarkRecord, answer: AnswerRecord) -> Iterat
     elif not answer.hits:
         yield "    returned no hits"
     for rank, hit in enumerate(answer.hits[:_HITS], 1):
-        yield f"    {rank}. {truncate(_name_of(benchmark, hit), _WIDTH)} ({_grade_of(hit)})"
+        yield f"    {rank}. {truncate(_name_of(benchmark, hit), _WIDTH)} ({hit.describe_grade()})"
     for target in answer.missed[:_MISSED]:
         yield f"    missed: {truncate(target.name, _WIDTH)} (grade {target.grade:g})"
     if len(answer.missed) > _MISSED:
@@ -74,9 +74,3 @@ def _describe_answer(benchmark: BenchmarkRecord, answer: AnswerRecord) -> Iterat
 
 def _name_of(benchmark: BenchmarkRecord, hit: HitRecord) -> str:
     return (benchmark.passages[hit.passage].name if hit.passage is not None else "") or hit.id
-
-
-def _grade_of(hit: HitRecord) -> str:
-    if hit.again:
-        return "found above"
-    return "not judged" if hit.grade is None else f"grade {hit.grade:g}"

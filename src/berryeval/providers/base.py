@@ -51,6 +51,10 @@ class Provider(ABC):
         """Return the modules that these options need, each with the extra that installs it."""
         return dict.fromkeys(self.modules, self.extra)
 
+    def needs_documents(self) -> bool:
+        """Whether it searches what `index` was given, and nothing else."""
+        return False
+
     def expect(self, queries: Sequence[Query]) -> None:  # noqa: B027 - optional
         """Receive the queries of the benchmark before `index`; raise if none can be answered."""
 

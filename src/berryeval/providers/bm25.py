@@ -85,6 +85,10 @@ class Bm25(Provider):
         require_whole("feedback of bm25", self.feedback, least=0)
         _ = self._stem  # rejects an unknown language now rather than at the first search
 
+    def needs_documents(self) -> bool:
+        """Return True: it searches only what it indexed."""
+        return True
+
     def index(self, chunks: Sequence[Chunk]) -> None:
         """Count the terms of every chunk."""
         bm25s = import_optional("bm25s", "the provider bm25")

@@ -224,6 +224,10 @@ class Renamed(Function):
         """Return the modules that the provider needs."""
         return dict(self._object.required())
 
+    def needs_documents(self) -> bool:
+        """Whether the provider does."""
+        return bool(self._object.needs_documents())
+
     def expect(self, queries: Sequence[Query]) -> None:
         """Pass the queries to the provider."""
         self._object.expect(queries)

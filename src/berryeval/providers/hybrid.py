@@ -129,6 +129,10 @@ class Hybrid(Provider):
         """Return the modules that the providers need."""
         return {name: extra for one in self._children for name, extra in one.required().items()}
 
+    def needs_documents(self) -> bool:
+        """Whether any of the providers does."""
+        return any(one.needs_documents() for one in self._children)
+
     def expect(self, queries: Sequence[Query]) -> None:
         """Pass the queries to each provider."""
         for child in self._children:

@@ -7,7 +7,7 @@ from berryeval._internal.door import open_door
 if TYPE_CHECKING:
     from berryeval.runner.asking import index_and_ask
     from berryeval.runner.attempts import Policy, Progress
-    from berryeval.runner.journal import Journal, JournalReader
+    from berryeval.runner.journal import Answers, Journal, remove_texts
     from berryeval.runner.outcome import FAILED, NO_ANSWER, Ranking, count_failed
 else:
     __getattr__, __dir__ = open_door(__name__)

@@ -12,12 +12,15 @@ import os
 import re
 import sys
 import zlib
-from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from berryeval._internal.files import try_lock
+from berryeval.data import Hit
 from berryeval.errors import ConfigurationError, DataError, NotWrittenError
 from berryeval.runner.outcome import Ranking
 
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from berryeval._internal.files import PathLike
+    from berryeval.data import Chunk, Query
 
 
 _DEEPEST: Final = 20
@@ -236,3 +240,87 @@ def _parse_line(line: bytes) -> dict[str, Any] | None:
 def _is_intact(line: bytes) -> bool:
     body, ending = line[:-_ENDING_LENGTH], line[-_ENDING_LENGTH:]
     return ending == _ENDING.format(zlib.crc32(body)).encode()
+
+
+# Answers: written without the texts of chunks, read with them.
+
+
+class Answers(Mapping[str, tuple[Hit, ...]]):
+    """The hits of a provider by query, in the order of the queries, read from its journal.
+
+    They are read on access and not kept; the journal stays open as long as this object is used.
+    """
+
+    def __init__(
+        self, journal: JournalReader, queries: Sequence[Query], chunks: Sequence[Chunk]
+    ) -> None:
+        self._journal = journal
+        known = (query.id for query in queries if query.id in journal.outcomes)
+        self._queries = dict.fromkeys(known)
+        self._chunk_of = {chunk.id: chunk for chunk in chunks}
+        self._last: Ranking | None = None
+
+    @classmethod
+    @contextmanager
+    def open(
+        cls, journal: Path, queries: Sequence[Query], chunks: Sequence[Chunk]
+    ) -> Iterator[Answers]:
+        """Open the answers of a journal to these queries; empty if there is no journal."""
+        with JournalReader(journal if journal.exists() else os.devnull) as reader:
+            yield cls(reader, queries, chunks)
+
+    @property
+    def outcomes(self) -> dict[str, int]:
+        """Number of queries by outcome: answered, empty, failed, timed out."""
+        return dict(Counter(self._journal.outcomes[query] for query in self._queries))
+
+    def ranking(self, query_id: str) -> Ranking:
+        """Return the outcome of a query; its hits have the texts of their chunks."""
+        if self._last is None or self._last.query_id != query_id:
+            self._last = restore_texts(self._journal.ranking(query_id), self._chunk_of)
+        return self._last
+
+    def __getitem__(self, query_id: str) -> tuple[Hit, ...]:
+        return self.ranking(query_id).hits
+
+    def __contains__(self, query_id: object) -> bool:
+        return query_id in self._queries
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._queries)
+
+    def __len__(self) -> int:
+        return len(self._queries)
+
+
+def remove_texts(ranking: Ranking, chunks: Mapping[str, Chunk]) -> Ranking:
+    """Return the ranking without texts and metadata that equal those of the chunks."""
+    hits = tuple(_remove_text(hit, chunks.get(hit.id)) for hit in ranking.hits)
+    return replace(ranking, hits=hits)
+
+
+def _remove_text(hit: Hit, chunk: Chunk | None) -> Hit:
+    if chunk is None or hit.text != chunk.text:
+        return hit
+    metadata = {} if hit.metadata == chunk.metadata else hit.metadata
+    return Hit(
+        hit.id, hit.score, hit.rank, "", hit.doc_id, hit.section, hit.start, hit.end, metadata,
+        hit.extra,
+    )  # fmt: skip
+
+
+def restore_texts(ranking: Ranking, chunks: Mapping[str, Chunk]) -> Ranking:
+    """Return the ranking with the texts and metadata of the chunks, shared rather than copied."""
+    hits = tuple(_restore_text(hit, chunks.get(hit.id)) for hit in ranking.hits)
+    return replace(ranking, hits=hits)
+
+
+def _restore_text(hit: Hit, chunk: Chunk | None) -> Hit:
+    if chunk is None or hit.text:
+        return hit
+    doc_id = chunk.doc_id if hit.doc_id == chunk.doc_id else hit.doc_id
+    section = chunk.section if hit.section == chunk.section else hit.section
+    return Hit(
+        chunk.id, hit.score, hit.rank, chunk.text, doc_id, section, hit.start, hit.end,
+        hit.metadata or chunk.metadata, hit.extra,
+    )  # fmt: skip

@@ -58,6 +58,12 @@ class HitRecord(JsonRecord):
     passage: int | None = None
     extra: Mapping[str, Any] = open_field(repr=False)
 
+    def describe_grade(self) -> str:
+        """Return the grade in words."""
+        if self.again:
+            return "found above"
+        return "not judged" if self.grade is None else f"grade {self.grade:g}"
+
 
 @dataclass(frozen=True)
 class MissedTarget(JsonRecord):

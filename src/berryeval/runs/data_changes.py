@@ -6,7 +6,6 @@ import base64
 import hashlib
 import json
 from array import array
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -91,14 +90,12 @@ class DocumentChanges(NamedTuple):
         return {name: len(marks) for name, marks in self._asdict().items()}
 
     def __str__(self) -> str:
-        words = {"added": "added", "changed": "changed", "removed": "removed"}
-        found = [(n, words[name]) for name, n in self.counts().items() if n]
-        first = [
-            f"{pluralize(n, 'document')} {'was' if n == 1 else 'were'} {word}" if not place
-            else f"{n:,} {word}"
-            for place, (n, word) in enumerate(found)
-        ]  # fmt: skip
-        return ", ".join(first)
+        found = [(n, change) for change, n in self.counts().items() if n]
+        return ", ".join(
+            f"{n:,} {change}" if place
+            else f"{pluralize(n, 'document')} {'was' if n == 1 else 'were'} {change}"
+            for place, (n, change) in enumerate(found)
+        )  # fmt: skip
 
 
 # Queries: unchanged ones are compared.
@@ -183,13 +180,11 @@ class DataChange:
 
     def describe_changed(self) -> str:
         """Return the reasons with the number of changed queries, and the first of them."""
-        by_reason = Counter(why for reasons in self.changed.values() for why in reasons.split(", "))
         parts = []
         for why, words in _REASONS.items():
             named = [query for query, reasons in self.changed.items() if why in reasons.split(", ")]
             if named:
-                count = by_reason[why]
-                parts.append(f"{count:,} {words[count > 1]} ({list_queries(named)})")
+                parts.append(f"{len(named):,} {words[len(named) > 1]} ({list_queries(named)})")
         return ", ".join(parts)
 
     def describe(self, touched: int | None = None, word: str = "compared") -> str:

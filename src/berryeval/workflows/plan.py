@@ -38,6 +38,8 @@ NO_EXPORT = "none"
 # Strict: `k: yes` is a mistake, not the number 1.
 Whole = Annotated[int, Field(strict=True)]
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
+# One text may stand for a list of it.
+Texts = Annotated[list[str], BeforeValidator(lambda one: [one] if isinstance(one, str) else one)]
 
 
 def _check_limits(limits: dict[str, float]) -> dict[str, float]:
@@ -85,7 +87,7 @@ class ProviderSpec(_Part):
         "", description="`section`, `fixed-400`, ...; the benchmark's suggestion by default"
     )
     options: dict[str, Any] = Field({}, description="options of the provider; expands ${NAME}")
-    strip: list[str] = Field(
+    strip: Texts = Field(
         [],
         description="what to remove from ids that the benchmark does not have: extension, path, "
         "chunk, case, or a text at the beginning or end",
@@ -106,11 +108,6 @@ class ProviderSpec(_Part):
 
         kind, option = find_wrapper(value)
         return {"type": kind, "name": _find_name(value), "options": {option: value}}
-
-    @field_validator("strip", mode="before")
-    @classmethod
-    def _accept_one(cls, given: Any) -> Any:
-        return [given] if isinstance(given, str) else given
 
     @field_validator("strip")
     @classmethod
@@ -224,7 +221,7 @@ class Plan(_Part):
         {}, description="lowest value of a metric; a provider below it fails the run"
     )
     gate: Gate = Field(Gate(), description="rules that the run must satisfy, and its baseline")
-    export: list[str] = Field(
+    export: Texts = Field(
         list(DEFAULT_EXPORT), description="names from `berryeval list exporters`, or none"
     )
     label: str = Field("", description="label of the CSV files, for BENCHMARK-PROVIDER")
@@ -235,11 +232,6 @@ class Plan(_Part):
     store: str | None = Field(
         None, exclude=True, description="store of past runs: a path, postgresql://..., or none"
     )
-
-    @field_validator("export", mode="before")
-    @classmethod
-    def _accept_one(cls, given: Any) -> Any:
-        return [given] if isinstance(given, str) else given
 
     @field_validator("export")
     @classmethod

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import logging
-import os
 import traceback
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
@@ -16,7 +14,6 @@ from berryeval._internal import numbers
 from berryeval._internal.optional import require_modules
 from berryeval._internal.text import NOTE, pluralize
 from berryeval.chunkers import parse_chunker
-from berryeval.data import Hit
 from berryeval.errors import (
     BerryEvalError,
     ConfigurationError,
@@ -26,7 +23,7 @@ from berryeval.errors import (
 )
 from berryeval.providers import PROVIDERS, Renamed, build_provider, searches_in_process
 from berryeval.relevance import STRIPPED, fingerprint_queries
-from berryeval.runner import FAILED, Journal, JournalReader, Progress, index_and_ask
+from berryeval.runner import FAILED, Answers, Journal, Progress, index_and_ask, remove_texts
 from berryeval.runs import ProviderRecord, mask_secrets
 from berryeval.scoring import judge_and_score
 from berryeval.workflows.recording import (
@@ -52,7 +49,7 @@ from berryeval.workflows.trec_files import TrecFiles, remove_trec_files
 
 if TYPE_CHECKING:
     from berryeval.benchmarks import Benchmark
-    from berryeval.data import Chunk, Query
+    from berryeval.data import Chunk, Hit, Query
     from berryeval.providers import Provider
     from berryeval.relevance import Judged, UnknownIds
     from berryeval.runner import Policy, Ranking
@@ -140,8 +137,9 @@ class ProviderRunner:
     def check(self, benchmarks: Sequence[Benchmark]) -> None:
         """Reject what cannot run: providers, chunkers, packages, filters, and shared folders."""
         needs: list[tuple[str, Mapping[str, str]]] = []
+        providers = {spec.label: self._build_provider(spec) for spec in self._plan.providers}
         for spec in self._plan.providers:
-            needs.append((f"the provider {spec.type}", self._build_provider(spec).required()))
+            needs.append((f"the provider {spec.type}", providers[spec.label].required()))
             names = [spec.chunker, *(chunker_for(one, spec) for one in benchmarks)]
             for name in filter(None, dict.fromkeys(names)):
                 modules = getattr(parse_chunker(name), "modules", ())
@@ -152,7 +150,7 @@ class ProviderRunner:
             queries = select_queries(benchmark, self._plan)
             check_judged(benchmark, queries)
             check_scopes(benchmark, queries)
-            check_documents(benchmark, self._plan.providers)
+            check_documents(benchmark, providers)
             check_targets(benchmark)
             for spec in self._plan.providers:
                 owner = f"{spec.label} on {benchmark.name}"
@@ -390,87 +388,3 @@ def _warn_about_run_file(spec: ProviderSpec, outcomes: Mapping[str, int]) -> lis
     queries = pluralize(sum(outcomes.values()), "query", "queries")
     verbs = ("has", "scores") if empty == 1 else ("have", "score")
     return [f"{empty} of {queries} {verbs[0]} no hits in the run file and {verbs[1]} 0"]
-
-
-# Answers: written to the journal without the texts of chunks, read with them.
-
-
-class Answers(Mapping[str, tuple[Hit, ...]]):
-    """The hits of a provider by query, in the order of the queries, read from its journal.
-
-    They are read on access and not kept; the journal stays open as long as this object is used.
-    """
-
-    def __init__(
-        self, journal: JournalReader, queries: Sequence[Query], chunks: Sequence[Chunk]
-    ) -> None:
-        self._journal = journal
-        known = (query.id for query in queries if query.id in journal.outcomes)
-        self._queries = dict.fromkeys(known)
-        self._chunk_of = {chunk.id: chunk for chunk in chunks}
-        self._last: Ranking | None = None
-
-    @classmethod
-    @contextmanager
-    def open(
-        cls, journal: Path, queries: Sequence[Query], chunks: Sequence[Chunk]
-    ) -> Iterator[Answers]:
-        """Open the answers of a journal to these queries; empty if there is no journal."""
-        with JournalReader(journal if journal.exists() else os.devnull) as reader:
-            yield cls(reader, queries, chunks)
-
-    @property
-    def outcomes(self) -> dict[str, int]:
-        """Number of queries by outcome: answered, empty, failed, timed out."""
-        return dict(Counter(self._journal.outcomes[query] for query in self._queries))
-
-    def ranking(self, query_id: str) -> Ranking:
-        """Return the outcome of a query; its hits have the texts of their chunks."""
-        if self._last is None or self._last.query_id != query_id:
-            self._last = restore_texts(self._journal.ranking(query_id), self._chunk_of)
-        return self._last
-
-    def __getitem__(self, query_id: str) -> tuple[Hit, ...]:
-        return self.ranking(query_id).hits
-
-    def __contains__(self, query_id: object) -> bool:
-        return query_id in self._queries
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._queries)
-
-    def __len__(self) -> int:
-        return len(self._queries)
-
-
-def remove_texts(ranking: Ranking, chunks: Mapping[str, Chunk]) -> Ranking:
-    """Return the ranking without texts and metadata that equal those of the chunks."""
-    hits = tuple(_remove_text(hit, chunks.get(hit.id)) for hit in ranking.hits)
-    return replace(ranking, hits=hits)
-
-
-def _remove_text(hit: Hit, chunk: Chunk | None) -> Hit:
-    if chunk is None or hit.text != chunk.text:
-        return hit
-    metadata = {} if hit.metadata == chunk.metadata else hit.metadata
-    return Hit(
-        hit.id, hit.score, hit.rank, "", hit.doc_id, hit.section, hit.start, hit.end, metadata,
-        hit.extra,
-    )  # fmt: skip
-
-
-def restore_texts(ranking: Ranking, chunks: Mapping[str, Chunk]) -> Ranking:
-    """Return the ranking with the texts and metadata of the chunks, shared rather than copied."""
-    hits = tuple(_restore_text(hit, chunks.get(hit.id)) for hit in ranking.hits)
-    return replace(ranking, hits=hits)
-
-
-def _restore_text(hit: Hit, chunk: Chunk | None) -> Hit:
-    if chunk is None or hit.text:
-        return hit
-    doc_id = chunk.doc_id if hit.doc_id == chunk.doc_id else hit.doc_id
-    section = chunk.section if hit.section == chunk.section else hit.section
-    return Hit(
-        chunk.id, hit.score, hit.rank, chunk.text, doc_id, section, hit.start, hit.end,
-        hit.metadata or chunk.metadata, hit.extra,
-    )  # fmt: skip

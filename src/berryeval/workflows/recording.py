@@ -46,9 +46,8 @@ if TYPE_CHECKING:
     from berryeval.data import Hit, Query
     from berryeval.providers import Disorder
     from berryeval.relevance import Judged
-    from berryeval.runner import Ranking
+    from berryeval.runner import Answers, Ranking
     from berryeval.workflows.plan import Plan, ProviderSpec
-    from berryeval.workflows.provider_run import Answers
     from berryeval.workflows.scope_tally import ScopeTally
 
 
@@ -366,7 +365,7 @@ def find_versions(specs: Iterable[ProviderSpec], chunkers: Iterable[str] = ()) -
 def _find_packages(name: str, options: Mapping[str, Any]) -> Iterator[str]:
     known = PROVIDERS.canonical(name)
     if known == "hybrid":
-        for child, given in list_fused(options):
+        for child, given in _list_fused(options):
             yield from _find_packages(child, given)
         return
     if known not in _PROVIDERS:
@@ -384,7 +383,7 @@ def _default_options(provider: str) -> dict[str, Any]:
     return {one.name: one.default for one in fields(kind)} if is_dataclass(kind) else {}
 
 
-def list_fused(options: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _list_fused(options: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield the providers that a hybrid one fuses, each with its options."""
     by_name = options.get("options")
     for child in options.get("providers") or _default_options("hybrid")["providers"]:

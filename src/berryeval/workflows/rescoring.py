@@ -292,7 +292,8 @@ def _read_journal(
     queries: Sequence[Query],
     chunks: Sequence[Chunk],
 ) -> Mapping[str, list[Hit]]:
-    from berryeval.workflows.provider_run import JOURNAL, Answers
+    from berryeval.runner import Answers
+    from berryeval.workflows.provider_run import JOURNAL
 
     if found.folder is None:
         return {}

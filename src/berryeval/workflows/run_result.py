@@ -125,13 +125,6 @@ class Returned:
     name: str
     text: str
 
-    @property
-    def grade(self) -> str:
-        """The grade in words."""
-        if self.hit.again:
-            return "found above"
-        return "not judged" if self.hit.grade is None else f"grade {self.hit.grade:g}"
-
     def to_dict(self) -> dict[str, Any]:
         """Return a dict for JSON."""
         hit = self.hit

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from berryeval._internal.text import pluralize
 from berryeval._internal.validate import suggest
@@ -13,7 +13,6 @@ from berryeval.benchmarks import load_benchmark
 from berryeval.chunkers import parse_chunker
 from berryeval.data import DOC_ID, read_field, scope_fields
 from berryeval.errors import ConfigurationError, DataError
-from berryeval.providers import PROVIDERS
 from berryeval.relevance import (
     ANSWER_FIELDS,
     ID_FIELDS,
@@ -25,12 +24,12 @@ from berryeval.relevance import (
     find_pack,
 )
 from berryeval.runs import FIELDS, filter_queries, get_property
-from berryeval.workflows.recording import list_fused
 from berryeval.workflows.run_folder import read_json_object
 
 if TYPE_CHECKING:
     from berryeval.benchmarks import Benchmark
     from berryeval.data import Chunk, Judgment, Query
+    from berryeval.providers import Provider
     from berryeval.workflows.plan import BenchmarkSpec, Plan, ProviderSpec
 
 
@@ -130,22 +129,9 @@ def build_relevance(
     return Relevance(asked, options, chunks=chunks)
 
 
-# Providers that search the documents of the benchmark and nothing else.
-_INDEXING: Final = frozenset(
-    ("bm25", "dense", "postgres", "sqlite", "lancedb", "chroma", "qdrant", "elasticsearch")
-)
-
-
-def _needs_documents(name: str, options: Mapping[str, Any]) -> bool:
-    known = PROVIDERS.canonical(name)
-    if known == "hybrid":
-        return any(_needs_documents(*child) for child in list_fused(options))
-    return known in _INDEXING
-
-
-def check_documents(benchmark: Benchmark, specs: Sequence[ProviderSpec]) -> None:
-    """Reject providers that would index nothing, and find nothing."""
-    needing = [spec.label for spec in specs if _needs_documents(spec.type, spec.options)]
+def check_documents(benchmark: Benchmark, providers: Mapping[str, Provider]) -> None:
+    """Reject providers, by label, that would index nothing, and find nothing."""
+    needing = [label for label, provider in providers.items() if provider.needs_documents()]
     if needing and not any(document.text.strip() for document in benchmark.documents):
         what = "documents with text" if benchmark.documents else "documents"
         raise DataError(

@@ -14,7 +14,8 @@ from __future__ import annotations
 import logging
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from itertools import chain, count
 from typing import TYPE_CHECKING, Final
 
 from berryeval._internal.text import pluralize
@@ -64,8 +65,8 @@ class TrecFiles:
         for target in judged.joined.missed:
             names[float(target.grade)].append(_name_target(target))
         self._inexact += any(left[grade] < 0 for grade in left if grade > 0) or bool(ranking.also)
-        for grade, count in sorted(left.items(), reverse=True):
-            for number in range(count):
+        for grade, times in sorted(left.items(), reverse=True):
+            for number in range(times):
                 name = names[grade][number] if number < len(names[grade]) else "target"
                 grades[_find_free_name(name, grades)] = grade
         return grades
@@ -177,12 +178,6 @@ def _name_anchor(anchor: Anchor) -> str:
 
 
 def _find_free_name(name: str, taken: Mapping[str, float]) -> str:
-    return next(one for one in _number(name or "target") if one not in taken)
-
-
-def _number(name: str) -> Iterator[str]:
-    yield name
-    number = 1
-    while True:
-        number += 1
-        yield f"{name}~{number}"
+    name = name or "target"
+    numbered = (f"{name}~{number}" for number in count(2))
+    return next(one for one in chain([name], numbered) if one not in taken)

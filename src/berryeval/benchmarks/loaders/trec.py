@@ -161,7 +161,7 @@ _EXPECTED: Final = "expected <top> or <topic> elements, or lines with an id, a t
 
 
 def _read_lines(text: str, source: str) -> Iterator[Topic]:
-    """Read a topic per line; a first line of column names, such as qid and query, is none."""
+    """Read a topic per line, after an optional line of column names such as qid and query."""
     may_be_header = True
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():

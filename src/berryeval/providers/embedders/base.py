@@ -127,6 +127,10 @@ class EmbeddingProvider(Provider):
     # Fields of the scopes to expect; None if unknown, so that every field is indexed.
     _scope_fields: tuple[str, ...] | None = field(default=None, init=False, repr=False)
 
+    def needs_documents(self) -> bool:
+        """Return True: it searches only what it indexed."""
+        return True
+
     def expect(self, queries: Sequence[Query]) -> None:
         """Remember the fields that the scopes of the queries name: only these are indexed."""
         self._scope_fields = scope_fields(queries)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
@@ -52,7 +52,7 @@ def collect_speeds(section: Section) -> tuple[Speed, ...]:
 
 def _speed(system: System) -> Speed:
     answers, outcomes = system.summaries, system.outcomes
-    costs: Counter[str] = Counter()
+    costs: dict[str, float] = defaultdict(float)
     for answer in answers:
         for name, amount in answer.cost.items():
             if is_number(amount):
