@@ -39,6 +39,31 @@ def test_tags_come_from_flags_variables_and_the_file(monkeypatch: pytest.MonkeyP
     assert tags_of("flag") == {"model": "large", "prompt": "v2"}
 
 
+@pytest.mark.parametrize(
+    "text", ["1.10", "0012", "2026-03-01", "True", "yes", "1e3", "1_000", "0x1F", "12:30", ".inf"]
+)
+def test_tags_keep_the_text_of_the_file(text: str) -> None:
+    Path("berryeval.yaml").write_text(f"tags: {{version: {text}, on: x}}\n", encoding="utf-8")
+    assert berryeval(*EVAL, "--output", "run") == 0
+    assert tags_of("run") == {"version": text, "on": "x"}
+
+
+def test_a_text_that_yaml_reads_as_something_else_is_to_be_quoted(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    Path("berryeval.yaml").write_text("# mine\nlabel: 1.10\n", encoding="utf-8")
+    assert berryeval(*EVAL) == 2
+    assert "berryeval.yaml:2: label: " in (error := capsys.readouterr().err)
+    assert "found 1.1; put it into quotes" in error
+
+
+def test_tags_that_are_no_text_are_rejected(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("berryeval.yaml").write_text("tags:\n  model:\n", encoding="utf-8")
+    assert berryeval(*EVAL) == 2
+    error = capsys.readouterr().err
+    assert "berryeval.yaml:2: tags.model: input should be a valid string, found nothing" in error
+
+
 def test_a_tag_without_a_value_is_rejected(capsys: pytest.CaptureFixture[str]) -> None:
     assert berryeval(*EVAL, "--tag", "large") == 2
     assert "--tag" in capsys.readouterr().err

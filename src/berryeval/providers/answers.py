@@ -219,10 +219,15 @@ def _read_hit(item: Any, place: int) -> Hit:
             item = replace(item, id=read_id(item.id) or item.id)
     except (DataError, TypeError, ValueError) as error:
         raise ProviderError(f"hit {place} is not valid: {error}") from None
-    if not isinstance(item, Hit) or not isinstance(item.id, str) or not item.id:
+    if not isinstance(item, Hit):
         raise ProviderError(
             f"hit {place}: expected a hit with an id, found {type(item).__name__} {item!r:.80}"
-            f"{'' if isinstance(item, Hit) else _explain_hit(item)}"
+            f"{_explain_hit(item)}"
+        )
+    if not isinstance(item.id, str) or not item.id.strip():
+        raise ProviderError(
+            f"hit {place}: expected a hit with an id, found the id {item.id!r:.80}; "
+            "return no hit, or its id"
         )
     if not isinstance(item.score, int | float) and isinstance(item.score, numbers.Real):
         item = replace(item, score=float(item.score))  # NumPy numbers

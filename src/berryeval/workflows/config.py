@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import date
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
@@ -59,7 +60,12 @@ class ConfigFile:
         try:
             text = read_bytes(path).tobytes().decode()
             node = yaml.compose(text, Loader=yaml.SafeLoader)
-            data = yaml.safe_load(text)
+            _keep_texts(node, "tags")
+            data = (
+                None
+                if node is None
+                else yaml.constructor.SafeConstructor().construct_document(node)
+            )
         except DataError as error:
             raise ConfigurationError(str(error)) from None
         except UnicodeDecodeError:
@@ -112,6 +118,20 @@ class ConfigFile:
         while path and path not in self._lines:
             path = path[:-1]
         return f"{self.name}:{self._lines.get(path, 1)}"
+
+
+def _keep_texts(node: Any, name: str) -> None:
+    """Keep names and values under a key as they are written: YAML reads 1.10 as the number 1.1."""
+    import yaml
+
+    def keep(one: Any) -> Any:
+        empty = not isinstance(one, yaml.ScalarNode) or one.tag == "tag:yaml.org,2002:null"
+        marks = (one.start_mark, one.end_mark)
+        return one if empty else yaml.ScalarNode("tag:yaml.org,2002:str", one.value, *marks)
+
+    for key, value in node.value if isinstance(node, yaml.MappingNode) else ():
+        if key.value == name and isinstance(value, yaml.MappingNode):
+            value.value = [tuple(map(keep, pair)) for pair in value.value]
 
 
 def _names_a_secret(lines: list[str], line: int) -> bool:
@@ -167,7 +187,9 @@ def _format_fault(model: type[BaseModel], errors: ValidationError, file: Places 
     if fault["type"] in {"dict_type", "model_type"}:
         text = "input should be a mapping"
         text += " or a text" * any(one["loc"] == (*path, "str") for one in faults)
-    return f"{where}{text}, found {_format_value(fault['input'], path)}"
+    quote = fault["type"] == "string_type" and isinstance(fault["input"], float | int | date)
+    cure = "; put it into quotes" if quote else ""
+    return f"{where}{text}, found {_format_value(fault['input'], path)}{cure}"
 
 
 def _find_entry(fault: Any) -> KeyPath:
