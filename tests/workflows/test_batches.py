@@ -10,7 +10,7 @@ import pytest
 
 import berryeval as be
 from berryeval.data import Hit
-from berryeval.providers import Provider, searches_in_process
+from berryeval.providers import Provider, build_provider
 from berryeval.runner import Answers
 from tests.workflows.worlds import benchmark, plan_of, results_of
 
@@ -109,16 +109,28 @@ def test_searches_in_this_process_are_timed_one_at_a_time(
         ("qdrant", {}, True),
         ("qdrant", {"url": "http://host"}, False),
         ("dense", {"embedder": "openai"}, False),
+        ("sqlite", {"mode": "text", "embedder": "openai"}, True),
         ("postgres", {}, False),
         ("hybrid", {}, True),
         ("hybrid", {"options": {"dense": {"embedder": "openai"}}}, False),
-        ("hybrid", {"providers": ["bm25", {"type": "http", "options": {"url": "x"}}]}, False),
+        (
+            "hybrid",
+            {"providers": ["bm25", {"type": "http", "options": {"url": "http://host"}}]},
+            False,
+        ),
         ("hybrid", {"providers": ["bm25", Counting(in_process=True)]}, True),
-        ("callable", {"function": "module:function"}, False),
+        ("callable", {"function": first_words}, False),
         ("callable", {"function": Counting(in_process=True)}, True),
     ],
 )
 def test_options_decide_whether_searches_are_in_this_process(
     source: str, options: dict[str, Any], expected: bool
 ) -> None:
-    assert searches_in_process(source, options) is expected
+    assert build_provider(source, options).searches_in_process() is expected
+
+
+def test_rewriting_ids_does_not_change_where_a_provider_searches() -> None:
+    provider = Counting(in_process=True)
+    spec = {"type": "callable", "options": {"function": provider}, "strip": ["case"]}
+    be.run_benchmark("technical-docs", spec, ["RR"], limit=5)
+    assert provider.most == 1

@@ -238,7 +238,7 @@ def strategy_note(providers: Sequence[ProviderRecord]) -> str:
 def _print_legend(screen: Console, view: View, result: BenchmarkResult, metrics: list[str]) -> None:
     part = result.record
     print_legend(screen, [one.scores for one in part.providers], metrics)
-    for note in explain_times(view.done.plan, part):
+    for note in explain_times(view.done.plan, result):
         print_indented(screen, note, 0, style="dim")
     for remark in limit_remarks(result.benchmark.remarks):
         print_indented(screen, f"note: {remark}", 0, style="yellow")

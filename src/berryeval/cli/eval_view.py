@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from berryeval.cli.output import print_json
-from berryeval.providers import searches_in_process
 from berryeval.runs import group_queries, mask_secrets
 from berryeval.workflows import worst_queries
 
@@ -94,25 +93,21 @@ class View:
         return data
 
 
-def explain_times(plan: Plan, part: BenchmarkRecord) -> Iterator[str]:
+def explain_times(plan: Plan, result: BenchmarkResult) -> Iterator[str]:
     """Explain latencies that are not those of one query alone."""
-    timed = [
-        (one.name, spec, one.latency.batch)
-        for one, spec in zip(part.providers, plan.providers, strict=True)
-        if one.latency is not None
-    ]
-    local = [name for name, spec, _ in timed if searches_in_process(spec.type, spec.options)]
-    at_once = min(plan.run.concurrency or 1, len(part.queries))
+    timed = [(one, one.latency.batch) for one in result.providers if one.latency is not None]
+    local = [one.name for one, _ in timed if one.in_process]
+    at_once = min(plan.run.concurrency or 1, len(result.queries))
     if local and at_once > 1:
         yield (
             f"times of {', '.join(local)}: with --concurrency {at_once}, queries in this process "
             "wait for each other; without it each is timed alone"
         )
-    batched = {name: batch for name, _, batch in timed if batch > 1}
+    batched = {one.name: batch for one, batch in timed if batch > 1}
     if batched:
         size, names = max(batched.values()), ", ".join(batched)
         yield f"times of {names}: of batches of up to {size} queries, divided by their size"
-    single = [name for name, _, batch in timed if batch == 1]
+    single = [one.name for one, batch in timed if batch == 1]
     if single and plan.run.batch > 1:
         yield f"asked one query per call, because they take no batches: {', '.join(single)}"
 

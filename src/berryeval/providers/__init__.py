@@ -18,7 +18,6 @@ if TYPE_CHECKING:
         ProviderFacts,
         build_provider,
         describe_provider,
-        searches_in_process,
     )
     from berryeval.providers.embedders.base import EMBEDDERS
     from berryeval.providers.ranking import Disorder, find_disorder, has_moved_ties

@@ -229,6 +229,11 @@ def _read_hit(item: Any, place: int) -> Hit:
             f"hit {place}: expected a hit with an id, found the id {item.id!r:.80}; "
             "return no hit, or its id"
         )
+    return _check_score(item, place)
+
+
+def _check_score(item: Hit, place: int) -> Hit:
+    """Return the hit with its score as a plain number."""
     if not isinstance(item.score, int | float) and isinstance(item.score, numbers.Real):
         item = replace(item, score=float(item.score))  # NumPy numbers
     if isinstance(item.score, bool) or not isinstance(item.score, int | float):

@@ -37,8 +37,8 @@ class Provider(ABC):
     Attributes:
         extra: Extra of this package that installs the provider's dependencies; "" if none.
         modules: Modules that the provider imports by default.
-        in_process: Whether a search runs in this process, so that concurrent searches slow each
-            other down.
+        in_process: Whether a search runs in this process by default, so that concurrent searches
+            slow each other down.
         on_progress: Function that is told how many chunks are indexed, and of how many.
     """
 
@@ -54,6 +54,10 @@ class Provider(ABC):
     def needs_documents(self) -> bool:
         """Whether it searches what `index` was given, and nothing else."""
         return False
+
+    def searches_in_process(self) -> bool:
+        """Whether these options make it search in this process, without a server."""
+        return self.in_process
 
     def expect(self, queries: Sequence[Query]) -> None:  # noqa: B027 - optional
         """Receive the queries of the benchmark before `index`; raise if none can be answered."""

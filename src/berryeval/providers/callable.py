@@ -158,6 +158,10 @@ class Function(Provider):
             text = not self._is_object or kind in {str, "str"} or first.name == "text"
             self._with_query = named or kind is Query or not text
 
+    def searches_in_process(self) -> bool:
+        """Whether the object says so."""
+        return bool(getattr(self._object, "in_process", False))
+
     def __enter__(self) -> Self:
         """Enter the object if it is a context manager."""
         try:
@@ -227,6 +231,10 @@ class Renamed(Function):
     def needs_documents(self) -> bool:
         """Whether the provider does."""
         return bool(self._object.needs_documents())
+
+    def searches_in_process(self) -> bool:
+        """Whether the provider does."""
+        return bool(self._object.searches_in_process())
 
     def expect(self, queries: Sequence[Query]) -> None:
         """Pass the queries to the provider."""

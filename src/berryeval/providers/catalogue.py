@@ -81,32 +81,6 @@ def build_provider(source: Any, options: Mapping[str, Any] | None = None) -> Pro
     return built if isinstance(built, Provider) else build_provider(built)
 
 
-def searches_in_process(source: Any, options: Mapping[str, Any] | None = None) -> bool:
-    """Whether searches of a provider run in this process, so that they wait for each other.
-
-    `source` and `options` are those of `build_provider`.
-    """
-    given, kind = options or {}, source
-    if isinstance(source, str):
-        wraps = PROVIDERS.canonical(source) == "callable"
-        kind = given.get("function") if wraps else PROVIDERS.get(source)
-
-    def option(name: str) -> Any:
-        return given.get(name) or getattr(kind, name, None)
-
-    if not getattr(kind, "in_process", False) or option("url") or option("embedder") == "openai":
-        return False
-    by_name = option("options") or {}
-    for child in option("providers") or ():  # of `hybrid`
-        if isinstance(child, Mapping):
-            fine = searches_in_process(child.get("type"), child.get("options"))
-        else:
-            fine = searches_in_process(child, by_name.get(str(child)))
-        if not fine:
-            return False
-    return True
-
-
 def _read_options(owner: str, kind: Callable[..., Any], given: dict[str, Any]) -> dict[str, Any]:
     """Reject unknown options and convert the others to the types of the provider's fields."""
     if not dataclasses.is_dataclass(kind):

@@ -67,7 +67,6 @@ class Hybrid(Provider):
     fusion: str = "scores"
     extra: ClassVar[str] = "dense"
     modules: ClassVar[Sequence[str]] = ("wordllama",)
-    in_process: ClassVar[bool] = True
     _children: list[Provider] = field(default_factory=list, init=False, repr=False)
     _entered: set[int] = field(default_factory=set, init=False, repr=False)
     _loop: BackgroundLoop = field(default_factory=BackgroundLoop, init=False, repr=False)
@@ -132,6 +131,10 @@ class Hybrid(Provider):
     def needs_documents(self) -> bool:
         """Whether any of the providers does."""
         return any(one.needs_documents() for one in self._children)
+
+    def searches_in_process(self) -> bool:
+        """Whether all of the providers do."""
+        return all(one.searches_in_process() for one in self._children)
 
     def expect(self, queries: Sequence[Query]) -> None:
         """Pass the queries to each provider."""

@@ -56,7 +56,7 @@ class Qdrant(EmbeddingProvider):
     timeout: int = 30
     extra: ClassVar[str] = "qdrant"
     modules: ClassVar[Sequence[str]] = ("qdrant_client", "wordllama")
-    in_process: ClassVar[bool] = True  # without a `url`
+    in_process: ClassVar[bool] = True
     _collection: str = field(default="", init=False, repr=False)
     # The local mode of the client is not made for several threads.
     _one_at_a_time: Any = field(default_factory=threading.Lock, init=False, repr=False)
@@ -66,6 +66,10 @@ class Qdrant(EmbeddingProvider):
         require_whole("timeout of qdrant", self.timeout)
         if self.url and self.path:
             raise ConfigurationError("qdrant takes a url or a path, not both")
+
+    def searches_in_process(self) -> bool:
+        """Whether there is no server."""
+        return not self.url and super().searches_in_process()
 
     def index(self, chunks: Sequence[Chunk]) -> None:
         """Create the collection and upload a vector for every chunk with content."""

@@ -21,7 +21,7 @@ from berryeval.errors import (
     MissingDependencyError,
     RunFailedError,
 )
-from berryeval.providers import PROVIDERS, Renamed, build_provider, searches_in_process
+from berryeval.providers import PROVIDERS, Renamed, build_provider
 from berryeval.relevance import STRIPPED, fingerprint_queries
 from berryeval.runner import FAILED, Answers, Journal, Progress, index_and_ask, remove_texts
 from berryeval.runs import ProviderRecord, mask_secrets
@@ -132,12 +132,14 @@ class ProviderRunner:
         self._listener = listener
         self._retry_errors = retry_errors
         self._has_asked = False
+        self._local: set[str] = set()  # labels of providers that search in this process
         self.total = self.left = 0
 
     def check(self, benchmarks: Sequence[Benchmark]) -> None:
         """Reject what cannot run: providers, chunkers, packages, filters, and shared folders."""
         needs: list[tuple[str, Mapping[str, str]]] = []
         providers = {spec.label: self._build_provider(spec) for spec in self._plan.providers}
+        self._local = {name for name, one in providers.items() if one.searches_in_process()}
         for spec in self._plan.providers:
             needs.append((f"the provider {spec.type}", providers[spec.label].required()))
             names = [spec.chunker, *(chunker_for(one, spec) for one in benchmarks)]
@@ -227,7 +229,7 @@ class ProviderRunner:
                 self._listener.answered(clean)
 
             chunk_of = {chunk.id: chunk for chunk in task.chunks}
-            in_process = searches_in_process(spec.type, spec.options)
+            in_process = spec.label in self._local
             policy = self._plan.run.policy(self._plan.seed, in_process=in_process)
             _check_budget(before, len(queries), policy)
             provider = self._build_provider(spec)
@@ -252,7 +254,7 @@ class ProviderRunner:
             else:
                 record = self._score(task, answers, part)
                 record = replace(record, failure=failure or record.failure)
-        return ProviderResult(record, part)
+        return ProviderResult(record, part, in_process=task.spec.label in self._local)
 
     def _score(self, task: ProviderTask, answers: Answers, part: Path) -> ProviderRecord:
         """Judge and record the answers as a stream: none of them stays in memory.

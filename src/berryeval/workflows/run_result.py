@@ -32,6 +32,7 @@ class ProviderResult:
 
     record: ProviderRecord
     folder: Path
+    in_process: bool = False  # whether its searches ran in this process
 
     @property
     def name(self) -> str:

@@ -37,7 +37,8 @@ class Embedder(Protocol):
     A slow embedder may have `cache`, a folder for computed vectors (None for the default folder, ""
     for no cache), and `identity`, which must change whenever the vectors do. An embedder that
     treats queries differently has `embed_queries`; one that holds connections has `close`. One that
-    needs further packages has `modules` and `extra`, as a provider.
+    needs further packages has `modules` and `extra`, as a provider; one that asks a server has
+    `is_remote`.
     """
 
     model: str
@@ -130,6 +131,11 @@ class EmbeddingProvider(Provider):
     def needs_documents(self) -> bool:
         """Return True: it searches only what it indexed."""
         return True
+
+    def searches_in_process(self) -> bool:
+        """Whether neither the engine nor the embedder is a server."""
+        asks = self.with_vectors and getattr(EMBEDDERS.get(self.embedder), "is_remote", False)
+        return super().searches_in_process() and not asks
 
     def expect(self, queries: Sequence[Query]) -> None:
         """Remember the fields that the scopes of the queries name: only these are indexed."""

@@ -42,6 +42,7 @@ class OpenAi:
 
     modules: ClassVar[Sequence[str]] = ("httpx",)
     extra: ClassVar[str] = "http"
+    is_remote: ClassVar[bool] = True
     model: str = "text-embedding-3-small"
     base_url: str = field(default="https://api.openai.com/v1", repr=False)
     api_key: str = field(default="", repr=False)
