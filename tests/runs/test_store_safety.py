@@ -7,6 +7,7 @@ import signal
 import sqlite3
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -163,7 +164,7 @@ def test_store_of_a_newer_schema_is_an_error(place: str) -> None:
     with database.writing() as connection:
         connection.execute(text("UPDATE berryeval_store SET version = 7"))
     database.close()
-    wanted = r"schema version 7, this BerryEval supports versions up to 2; .*pip install --upgrade"
+    wanted = r"schema version 7, this BerryEval supports versions up to 3; .*pip install --upgrade"
     for make in (True, False):
         with pytest.raises(DataError, match=wanted), open_store(place, make=make):
             pass
@@ -330,12 +331,17 @@ def test_missing_driver_error_has_the_install_command() -> None:
 
 
 def test_store_of_the_first_schema_is_upgraded(place: str) -> None:
-    """Runs of the first schema have no fingerprints, and new runs can be added."""
+    """Runs of the first schema have no fingerprints, but costs, and new runs can be added."""
+    record = run_of(1)
+    (part,) = record.benchmarks
+    costs = [replace(one, cost={"usd": 0.25}) for one in part.providers]
+    record = replace(record, benchmarks=(replace(part, providers=tuple(costs)),))
     with open_store(place) as store:
-        store.add(run_of(1))
+        store.add(record)
     database = Database(Place.of(place), make=False)
     with database.writing() as connection:
-        connection.execute(text("ALTER TABLE berryeval_results DROP COLUMN data"))
+        for column in ("data", "cost"):
+            connection.execute(text(f"ALTER TABLE berryeval_results DROP COLUMN {column}"))
         connection.execute(text("UPDATE berryeval_store SET version = 1"))
     database.close()
     with open_store(place) as store:
@@ -344,3 +350,4 @@ def test_store_of_the_first_schema_is_upgraded(place: str) -> None:
             "run-0001",
             "run-0002",
         ]
+        assert [point.value.value for point in store.trend(cost="usd")] == [0.25, 0.25]

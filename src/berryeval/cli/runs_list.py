@@ -233,6 +233,16 @@ def reject_unknown_tag(store: Store, tag: str) -> None:
         raise DataError(f"no run in the store {store.shown} has a tag {tag!r}; {hint}")
 
 
+def reject_unknown_cost(store: Store, unit: str | None) -> None:
+    """Reject a unit that no run has a cost in, and suggest the closest one."""
+    from berryeval._internal.validate import suggest
+    from berryeval.errors import DataError
+
+    if unit is not None and unit not in (units := store.costs()):
+        hint = suggest(unit, units) if units else "no provider reported a cost"
+        raise DataError(f"no run in the store {store.shown} has a cost in {unit!r}; {hint}")
+
+
 def reject_unknown_metrics(
     store: Store, metrics: Sequence[str], filters: Filters, asked: str | None
 ) -> None:

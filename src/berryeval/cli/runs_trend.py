@@ -12,6 +12,7 @@ from berryeval.cli.flags import STDOUT, Flag, Output
 from berryeval.cli.runs_list import (
     format_failures,
     read_filters,
+    reject_unknown_cost,
     reject_unknown_metrics,
     reject_unknown_names,
     reject_unknown_tag,
@@ -31,12 +32,14 @@ _MAX_POINTS: Final = 60  # of a line
 _NAMED: Final = 3  # runs in a note
 
 
-def trend(
-    metric: str,
+def trend(  # noqa: PLR0913 - the options of the command
+    metric: str = "",
     /,
     *,
     benchmark: str | None = None,
     provider: str | None = None,
+    latency: Literal["p50", "p95", "p99", "max"] | None = None,
+    cost: str | None = None,
     tag: str | None = None,
     since: str | None = None,
     until: str | None = None,
@@ -47,7 +50,7 @@ def trend(
     store: str | None = None,
     json: Flag = False,
 ) -> None:
-    """Show a metric over time, with a line per benchmark and provider.
+    """Show a metric, a latency or a cost over time, with a line per benchmark and provider.
 
     The line joins the runs that are comparable with the newest one, and marks where the data
     changed. Runs with no query in common, other queries or another number of hits appear as
@@ -59,6 +62,8 @@ def trend(
         metric: Name of a metric, in any spelling.
         benchmark: Only this benchmark.
         provider: Only this provider.
+        latency: Instead of a metric: percentile of the latency of a query.
+        cost: Instead of a metric: mean cost of a query, in a unit that providers report (usd).
         tag: Name of a tag; providers get a line for each of its values.
         since: Earliest start: a date (2026-02-21), a time, or an age (30d, 12h).
         until: Latest start.
@@ -76,14 +81,19 @@ def trend(
     from berryeval.workflows import open_history
 
     filters = read_filters(benchmark, provider, since, until)
+    asked = _check_asked(metric, latency, cost)
     with open_history(store) as opened:
         if tag is not None:
             reject_unknown_tag(opened, tag)
-        lines = build_trend_lines(opened.trend(metric, filters, tag=tag or ""))
+        points = opened.trend(
+            metric, filters, latency=latency or "", cost=cost or "", tag=tag or ""
+        )
+        lines = build_trend_lines(points)
         failures = opened.failures(filters)
         if not lines:
             reject_unknown_names(opened, filters)
-            reject_unknown_metrics(opened, [metric], filters, store)
+            reject_unknown_metrics(opened, [metric] if metric else [], filters, store)
+            reject_unknown_cost(opened, cost)
     text = _write(lines, output, format)
     if json:
         failed = [asdict(one) for one in failures]
@@ -94,7 +104,7 @@ def trend(
         print_document(text)
     screen = console() if text is None else error_screen()
     if not lines:
-        screen.print(f"no matching run has {metric}")
+        screen.print(f"no matching run has {asked}")
     for line in lines if text is None else ():
         _print_line(screen, line)
     for one in failures:
@@ -102,6 +112,20 @@ def trend(
         print_indented(screen, words + truncate_with_count(one.failure), 0, style="yellow")
     if output is not None and text is None:
         screen.print(f"written to {output}")
+
+
+def _check_asked(metric: str, latency: str | None, cost: str | None) -> str:
+    """Return what is asked for; reject nothing, and more than one thing."""
+    from berryeval.errors import ConfigurationError
+
+    given = [metric, latency and f"--latency {latency}", cost and f"--cost {cost}"]
+    found = [one for one in given if one]
+    if len(found) != 1:
+        raise ConfigurationError(
+            "a trend shows one of a metric, --latency and --cost, found "
+            f"{' and '.join(found) or 'none'}"
+        )
+    return found[0]
 
 
 def _write(lines: Sequence[TrendLine], output: str | None, format_: str | None) -> str | None:
@@ -127,7 +151,7 @@ def _print_line(screen: Console, line: TrendLine) -> None:
     around = numbers.format_interval_around(
         last.value.value, last.value.low, last.value.high, last.value.n
     )
-    lowest, highest, newest = map(numbers.format_metric, (min(values), max(values), values[-1]))
+    lowest, highest, newest = map(line.format_value, (min(values), max(values), values[-1]))
     failed = f", {format_failures(last.failed, last.value.n)}" if last.failed else ""
     interval = f" ({INTERVAL_NAME} {around})" if around else ""
     screen.print(
@@ -140,14 +164,12 @@ def _print_line(screen: Console, line: TrendLine) -> None:
 
 
 def _format_change(line: TrendLine) -> str:
-    from berryeval._internal import numbers
-
     if line.before is None or line.change is None:
         return ""
     neighbour = line.before is line.points[-2]
     against = "the run before" if neighbour else f"{line.before.run}, the last comparable run"
     over = f", over the {line.change_over:,} queries that are the same" if line.change_over else ""
-    return f", {numbers.format_delta(line.change)} against {against}{over}"
+    return f", {line.format_change(line.change)} against {against}{over}"
 
 
 def _list_notes(line: TrendLine) -> Iterator[str]:
@@ -168,7 +190,8 @@ def _list_notes(line: TrendLine) -> Iterator[str]:
     failing = [one for one in line.followed[:-1] if one.failed]
     if failing:
         named = [f"{one.run} ({one.failed} of {one.value.n})" for one in failing]
-        yield f"! {_format_last(named)}: queries failed and count as 0"
+        how = "count as 0" if line.about == "metric" else "do not count"
+        yield f"! {_format_last(named)}: queries failed and {how}"
 
 
 def _format_last(names: Sequence[str]) -> str:

@@ -13,13 +13,14 @@ from berryeval._internal import numbers
 from berryeval._internal.files import replace_file
 from berryeval._internal.optional import import_optional
 from berryeval.errors import ConfigurationError, DataError
+from berryeval.metrics import direction_of
 from berryeval.reports.exporters.csv import defuse, format_csv
 from berryeval.reports.html.svg import DASHES, SHAPES, assign_lanes, clean_texts, cycle, hues
 from berryeval.reports.sections import assign_places
 
 if TYPE_CHECKING:
     from berryeval._internal.files import PathLike
-    from berryeval.runs import TrendPoint
+    from berryeval.runs import TrendAbout, TrendPoint
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +36,35 @@ class TrendLine:
     provider: str
     metric: str
     points: tuple[TrendPoint, ...]
+
+    @property
+    def about(self) -> TrendAbout:
+        """Whether the line follows a metric, a latency or a cost."""
+        followed = self.points[0].followed
+        return "metric" if followed is None else followed.about
+
+    @property
+    def title(self) -> str:
+        """What the line follows, with the unit that people read."""
+        return f"{self.metric} in ms" if self.about == "latency" else self.metric
+
+    @property
+    def less_is_better(self) -> bool:
+        """Whether a lower value is better."""
+        return self.about != "metric" or direction_of(self.metric) == "down"
+
+    def format_value(self, value: float) -> str:
+        """Format a value for people: a metric, milliseconds, or an amount."""
+        if self.about == "latency":
+            return f"{numbers.format_milliseconds(value)} ms"
+        return (numbers.format_amount if self.about == "cost" else numbers.format_metric)(value)
+
+    def format_change(self, change: float) -> str:
+        """Format a difference of values, with its sign."""
+        if self.about == "metric":
+            return numbers.format_delta(change)
+        text = self.format_value(change)
+        return f"+{text}" if float(text.split()[0]) > 0 else text
 
     @cached_property
     def apart(self) -> dict[int, str]:
@@ -115,6 +145,7 @@ class TrendLine:
         return {
             "benchmark": self.benchmark,
             "provider": self.provider,
+            "about": self.about,
             "metric": self.metric,
             "change": self.change,
             "change_since": None if self.before is None else self.before.run,
@@ -167,8 +198,10 @@ def point_rows(line: TrendLine, name: str) -> list[dict[str, Any]]:
             found = point.value
             ends = numbers.known_interval(found.low, found.high, found.n)
             low, high = ends or (found.value, found.value)
+            size = 1000 if line.about == "latency" else 1
             rows.append({
-                "time": point.moment * 1000, "value": found.value, "low": low, "high": high,
+                "time": point.moment * 1000, "value": size * found.value,
+                "low": size * low, "high": size * high,
                 "line": name, "part": f"{name} {number}", "run": point.run,
             })  # fmt: skip
     return rows
@@ -221,7 +254,7 @@ _HALF_A_DAY: Final = 12 * 3600
 
 def build_trend_spec(lines: Sequence[TrendLine]) -> dict[str, Any]:
     """Build the Vega-Lite chart: a line per provider with confidence intervals and breaks."""
-    metric = lines[0].metric
+    title = lines[0].title
     x = {
         "field": "time", "type": "temporal", "title": None, "scale": _time_scale(lines),
         "axis": {"labelExpr": time_labels("timeFormat"), "tickCount": 8},
@@ -239,13 +272,13 @@ def build_trend_spec(lines: Sequence[TrendLine]) -> dict[str, Any]:
         "legend": _legend(names),
         "scale": cycle(SHAPES, places),
     }
-    y = {"type": "quantitative", "scale": {"zero": False}, "title": metric}
+    y = {"type": "quantitative", "scale": {"zero": False}, "title": title}
     shared = {"x": x, "color": hue, "detail": {"field": "part"}}
     span = {**shared, "y": {"field": "low", **y}, "y2": {"field": "high"}}
     areas = [{"mark": {"type": "area", "opacity": 0.15}, "encoding": span}]
     return {
         "$schema": "https://vega.github.io/schema/vega-lite/v5.json",
-        "title": f"{metric} over time",
+        "title": f"{title} over time",
         "width": _WIDTH,
         "height": _HEIGHT,
         "padding": {"left": 5, "top": 5, "right": 45, "bottom": 5},  # for fonts with wider letters

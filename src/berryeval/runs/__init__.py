@@ -48,6 +48,7 @@ if TYPE_CHECKING:
         StoredResult,
         StoredRun,
         StoredValue,
+        TrendAbout,
         TrendPoint,
     )
     from berryeval.runs.store.store import Added, Store, canonical_metric, open_store

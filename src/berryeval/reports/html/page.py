@@ -183,6 +183,7 @@ def render_trend_page(lines: Sequence[TrendLine]) -> str:
     return _render_template(
         "trend.html",
         metric=lines[0].metric,
+        about=lines[0].about,
         parts=[
             _view_benchmark(name, group, studio)
             for name, group in group_by_benchmark(lines).items()

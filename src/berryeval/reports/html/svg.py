@@ -136,10 +136,12 @@ def assign_lanes(places: Iterable[float], width: float) -> list[int]:
     return found
 
 
-def scale_around(lows: Iterable[float], highs: Iterable[float]) -> dict[str, Any]:
+def scale_around(
+    lows: Iterable[float], highs: Iterable[float], *, fractions: bool = True
+) -> dict[str, Any]:
     """Return a scale with a margin around the values; fractions stay between 0 and 1."""
     low, high = min(lows), max(highs)
-    is_fraction = low >= 0 and high <= 1
+    is_fraction = fractions and low >= 0 and high <= 1
     least = _LEAST_SPAN if is_fraction else abs(high) * _LEAST_SPAN or 1.0
     room = max((high - low) * 0.08, (least - (high - low)) / 2)
     low, high = low - room, high + room

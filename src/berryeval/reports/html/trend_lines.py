@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from berryeval._internal.numbers import known_interval
 from berryeval._internal.text import pluralize
-from berryeval.metrics import direction_of
 from berryeval.reports.html.svg import (
     AXIS,
     SYSTEMS,
@@ -50,7 +49,7 @@ def group_by_benchmark(lines: Sequence[TrendLine]) -> dict[str, list[TrendLine]]
     found: dict[str, list[TrendLine]] = {}
     for line in lines:
         found.setdefault(line.benchmark, []).append(line)
-    sign = 1 if direction_of(lines[0].metric) == "down" else -1
+    sign = 1 if lines[0].less_is_better else -1
     return {
         name: sorted(group, key=lambda line: sign * line.values[-1])
         for name, group in found.items()
@@ -74,9 +73,8 @@ def view_lines(lines: Sequence[TrendLine]) -> list[dict[str, Any]]:
     places = assign_places(line.provider for line in lines)
     return [
         {
-            **_view_point(line.points[-1]),
-            "value": line.values[-1],
-            "change": line.change,
+            **_view_point(line, line.points[-1]),
+            "change": None if line.change is None else _set_minus(line.format_change(line.change)),
             "runs": len(line.points),
             "place": places[line.provider],
         }
@@ -87,31 +85,39 @@ def view_lines(lines: Sequence[TrendLine]) -> list[dict[str, Any]]:
 def view_points(lines: Sequence[TrendLine]) -> list[dict[str, Any]]:
     """Return all values by time, with remarks on failures and on values that are not comparable."""
     points = [
-        (point.moment, place, point, line.apart.get(number, ""))
+        (point.moment, place, line, point, line.apart.get(number, ""))
         for place, line in enumerate(lines)
         for number, point in enumerate(line.points)
     ]
     places = assign_places(line.provider for line in lines)
     return [
         {
-            **_view_point(point),
+            **_view_point(line, point),
             "place": places[point.provider],
             "remarks": "; ".join(filter(None, [why, _describe_failures(point)])),
         }
-        for _, _, point, why in sorted(points, key=lambda one: one[:2])
+        for _, _, line, point, why in sorted(points, key=lambda one: one[:2])
     ]
 
 
-def _view_point(point: TrendPoint) -> dict[str, Any]:
+def _view_point(line: TrendLine, point: TrendPoint) -> dict[str, Any]:
     found = point.value
     return {
         "provider": point.provider,
-        "value": found.value,
+        "value": _format_value(line, found.value),
         "interval": known_interval(found.low, found.high, found.n),
         "time": format_moment(point.moment),
         "run": point.run,
         "failed": _describe_failures(point),
     }
+
+
+def _format_value(line: TrendLine, number: float) -> str:
+    return value(number) if line.about == "metric" else _set_minus(line.format_value(number))
+
+
+def _set_minus(text: str) -> str:
+    return text.replace("-", "\N{MINUS SIGN}")
 
 
 def format_moment(seconds: float) -> str:
@@ -137,7 +143,8 @@ def draw_trend(lines: Sequence[TrendLine], breaks: Sequence[Break]) -> list[Figu
         return []
     rows = [point_rows(line, line.provider) for line in lines]
     every = [row for group in rows for row in group]
-    y = scale_around([row["low"] for row in every], [row["high"] for row in every])
+    ends = [row["low"] for row in every], [row["high"] for row in every]
+    y = scale_around(*ends, fractions=lines[0].about == "metric")
     places = assign_places(line.provider for line in lines)
     starts = range(0, len(lines), _MOST_LINES)
     width = _NARROW_WIDTH if len(starts) > 1 else _WIDTH
@@ -201,18 +208,17 @@ def _break_marks(
 
 
 def _caption(part: Sequence[TrendLine], start: int, count: int) -> str:
+    ends = " with 95 % confidence intervals" if part[0].about == "metric" else ""
     if count <= _MOST_LINES:
-        return f"{part[0].metric}, with 95 % confidence intervals."
+        return f"{part[0].title}{ends and f',{ends}'}."
     places = f"{start + 1} to {start + len(part)}" if len(part) > 1 else f"{start + 1}"
-    return (
-        f"{part[0].metric} with 95 % confidence intervals: providers {places} of {count}, "
-        "best first."
-    )
+    return f"{part[0].title}{ends}: providers {places} of {count}, best first."
 
 
 def _alternative(part: Sequence[TrendLine]) -> str:
     latest = "; ".join(
-        f"{line.provider} {value(line.values[-1])} after {pluralize(len(line.points), 'run')}"
+        f"{line.provider} {_format_value(line, line.values[-1])} after "
+        f"{pluralize(len(line.points), 'run')}"
         for line in part
     )
     return f"{part[0].metric} over time on {part[0].benchmark}. Latest values: {latest}."

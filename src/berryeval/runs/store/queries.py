@@ -7,18 +7,34 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
-from sqlalchemy import ColumnElement, select
+from sqlalchemy import ColumnElement, literal, null, select
 
 from berryeval.errors import DataError
-from berryeval.runner import count_failed
+from berryeval.runner import FAILED, count_failed
 from berryeval.runs.data_changes import DataChange, DataVersion
 from berryeval.runs.record import Asked, Latency, ProviderRecord, RunRecord
 from berryeval.runs.store.schema import measured, parts, results, runs, to_column_text, unpack
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Select
+
+
+TrendAbout: TypeAlias = Literal["metric", "latency", "cost"]
+
+
+class Followed(NamedTuple):
+    """What a trend follows: a metric, a percentile of the latency, or the mean cost in a unit."""
+
+    about: TrendAbout
+    name: str
+
+    @property
+    def title(self) -> str:
+        """Its name beside others, as in gates: "nDCG@10", "latency p95" or "cost in usd"."""
+        prefix = {"metric": "", "latency": "latency ", "cost": "cost in "}[self.about]
+        return f"{prefix}{self.name}"
 
 
 @dataclass(frozen=True)
@@ -90,11 +106,12 @@ class SharedValues:
 
 @dataclass(frozen=True)
 class TrendPoint:
-    """The value of a metric in one run, with its conditions.
+    """The value of a metric, a latency (in seconds) or a cost in one run, with its conditions.
 
     `moment` is the start time in seconds since 1970, `sample` the hash of the query ids, `failed`
-    the number of queries without an answer, which count as 0, and `packed` the fingerprints of the
-    queries. If the run before has other data, `since` compares the two.
+    the number of queries without an answer, which count as 0 in a metric and not at all in others,
+    and `packed` the fingerprints of the queries. If the run before has other data, `since` compares
+    the two.
     """
 
     run: str
@@ -109,6 +126,7 @@ class TrendPoint:
     failed: int = 0
     packed: bytes | None = field(default=None, repr=False)
     since: SharedValues | None = None
+    followed: Followed | None = None
 
     def differs_from(self, before: TrendPoint) -> str:
         """Explain why two values cannot be compared; empty if they can.
@@ -272,33 +290,59 @@ def load_run(connection: Connection, name: str, owner: str) -> RunRecord | None:
 
 
 def load_trend(
-    connection: Connection, metric: str, filters: Filters, tag: str = ""
+    connection: Connection, followed: Followed, filters: Filters, tag: str = ""
 ) -> list[TrendPoint]:
-    """Return the values of a metric, oldest first; with a tag, by provider and its value."""
+    """Return the values of a trend, oldest first; with a tag, by provider and its value."""
     found = (
-        select(runs.c.id, runs.c.created, runs.c.moment, parts.c.benchmark, results.c.provider)
-        .add_columns(*_VALUE[1:], parts.c.content_hash, parts.c.sample, parts.c.k)
+        _select_values(followed)
+        .add_columns(runs.c.id, runs.c.created, runs.c.moment, parts.c.benchmark)
+        .add_columns(results.c.provider, parts.c.content_hash, parts.c.sample, parts.c.k)
         .add_columns(results.c.outcomes, results.c.data, runs.c.head)
-        .select_from(measured)
-        .join(results, results.c.key == measured.c.result)
         .join(parts, parts.c.key == results.c.part)
         .join(runs, runs.c.key == parts.c.run)
-        .where(measured.c.metric == to_column_text(metric))
         .where(*filters.of_runs(), *filters.of_results())
         .order_by(runs.c.moment, runs.c.key, parts.c.place, results.c.place)
     )
     rows: list[Any] = list(connection.execute(found))
+    if followed.about == "cost":
+        costs = [json.loads(row.value) for row in rows]
+        known = zip(rows, costs, strict=True)
+        rows = [row for row, cost in known if followed.name in cost]
+        amounts = [cost[followed.name] for cost in costs if followed.name in cost]
+    else:
+        amounts = [row.value for row in rows]
     points = [
         TrendPoint(
-            row.id, row.created, row.moment, row.benchmark,
-            row.provider, StoredValue(*row[5:10]),
+            row.id, row.created, row.moment, row.benchmark, row.provider,
+            StoredValue(row.metric, amount, row.low, row.high, row.n),
             row.content_hash, row.sample, row.k, count_failed(json.loads(row.outcomes)), row.data,
+            followed=followed,
         )
-        for row in rows
+        for row, amount in zip(rows, amounts, strict=True)
     ]  # fmt: skip
     labels = [f"{row.provider}{_describe_tag(row, tag)}" for row in rows]
     compared = _compare_newest(connection, points, labels)
     return [replace(one, provider=label) for one, label in zip(compared, labels, strict=True)]
+
+
+def _select_values(followed: Followed) -> Select[Any]:
+    """Select name, value, interval and number of queries; costs are JSON with all units."""
+    about, name = followed
+    if about == "metric":
+        joined = measured.join(results, results.c.key == measured.c.result)
+        found = select(*_VALUE[1:]).select_from(joined)
+        return found.where(measured.c.metric == to_column_text(name))
+    column: ColumnElement[Any] = results.c.cost if about == "cost" else results.c[name]
+    ends = (null().label("low"), null().label("high"))
+    title = literal(followed.title).label("metric")
+    found = select(title, column.label("value"), *ends, parts.c.queries.label("n"))
+    return found.select_from(results).where(column.is_not(None))
+
+
+def list_units(connection: Connection) -> list[str]:
+    """Return the units of the costs of all results."""
+    found = connection.scalars(select(results.c.cost).distinct())
+    return sorted({unit for cost in found for unit in json.loads(cost)})
 
 
 def list_tags(connection: Connection) -> list[str]:
@@ -333,13 +377,14 @@ def _compare_newest(
         change = None if before is None else newest.change_since(before)
         if before is not None and change is not None:
             old, new = (_load_shared(connection, one, change.compared) for one in (before, newest))
-            shared = SharedValues(before.run, old, new, len(change.compared))
-            found[places[-1]] = replace(newest, since=shared)
+            if old is not None and new is not None:
+                shared = SharedValues(before.run, old, new, len(change.compared))
+                found[places[-1]] = replace(newest, since=shared)
     return found
 
 
-def _load_shared(connection: Connection, point: TrendPoint, queries: Sequence[str]) -> float:
-    """Return the value of a point over these of its queries."""
+def _load_shared(connection: Connection, point: TrendPoint, queries: Sequence[str]) -> float | None:
+    """Return the value of a point over these of its queries; None without an answer."""
     body: Any = connection.scalar(
         select(results.c.body)
         .join(parts, parts.c.key == results.c.part)
@@ -349,10 +394,26 @@ def _load_shared(connection: Connection, point: TrendPoint, queries: Sequence[st
         .where(results.c.provider == to_column_text(point.provider))
     )
     record = ProviderRecord.from_json(unpack(body, point.run), point.run)
+    if point.followed is not None and point.followed.about != "metric":
+        return _summarize_answers(record, point.followed, set(queries))
     scores = record.scores_with(point.value.metric)
     if scores is None:
         raise DataError(f"{point.run}: the store has no {point.value.metric} by query")
     return scores.select(queries).mean[point.value.metric]
+
+
+def _summarize_answers(
+    record: ProviderRecord, followed: Followed, queries: set[str]
+) -> float | None:
+    """Return a latency or a mean cost over the answered ones of these queries, if any."""
+    answers = [
+        one for one in record.answers if one.query_id in queries and one.outcome not in FAILED
+    ]
+    if followed.about == "cost":
+        amounts = [float(one.cost.get(followed.name, 0)) for one in answers]
+        return sum(amounts) / len(amounts) if amounts else None
+    times = Latency.of([one.latency for one in answers if one.latency is not None])
+    return None if times is None else float(getattr(times, followed.name))
 
 
 def find_failures(connection: Connection, filters: Filters) -> list[FailedResult]:

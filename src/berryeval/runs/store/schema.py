@@ -35,6 +35,7 @@ from sqlalchemy import (
     inspect,
     select,
     text,
+    update,
 )
 
 from berryeval._internal.serial import iter_json
@@ -49,8 +50,8 @@ if TYPE_CHECKING:
     from berryeval.runs.record import BenchmarkRecord, ProviderRecord, RunRecord
 
 
-SCHEMA_VERSION: Final = 2
-_TIMES: Final = ("p50", "p95", "p99", "max")  # seconds
+SCHEMA_VERSION: Final = 3
+TIMES: Final = ("p50", "p95", "p99", "max")  # seconds
 
 metadata: Final = MetaData()
 
@@ -104,7 +105,8 @@ results: Final = Table(
     _text_column("chunker"),
     _text_column("failure"),
     _text_column("outcomes"),  # JSON
-    *(Column(name, Double) for name in _TIMES),
+    *(Column(name, Double) for name in TIMES),
+    _text_column("cost"),  # JSON: means by unit
     Column("body", LargeBinary, nullable=False),
     Column("data", LargeBinary),  # fingerprints of the queries, packed
     UniqueConstraint("part", "place"),
@@ -130,8 +132,18 @@ def _add_fingerprints(connection: Connection) -> None:
     connection.execute(text(f"ALTER TABLE {results.name} ADD COLUMN data {kind}"))
 
 
+def _add_costs(connection: Connection) -> None:
+    column = f"ALTER TABLE {results.name} ADD COLUMN cost TEXT NOT NULL DEFAULT '{{}}'"
+    connection.execute(text(column))
+    for key in connection.scalars(select(results.c.key)).all():
+        body: Any = connection.scalar(select(results.c.body).where(results.c.key == key))
+        if cost := unpack(body, f"result {key} of the store").get("cost"):
+            changed = update(results).where(results.c.key == key).values(cost=json.dumps(cost))
+            connection.execute(changed)
+
+
 # Migrations from version n to n + 1, by n.
-STEPS: Final[Mapping[int, Callable[[Connection], None]]] = {1: _add_fingerprints}
+STEPS: Final[Mapping[int, Callable[[Connection], None]]] = {1: _add_fingerprints, 2: _add_costs}
 
 
 def read_version(connection: Connection) -> int | None:
@@ -259,7 +271,8 @@ def _pack_result(part: BenchmarkRecord, provider: ProviderRecord) -> dict[str, A
         "chunker": to_column_text(provider.chunker),
         "failure": to_column_text(provider.failure),
         "outcomes": json.dumps(dict(provider.outcomes)),
-        **{name: getattr(provider.latency, name, None) for name in _TIMES},
+        **{name: getattr(provider.latency, name, None) for name in TIMES},
+        "cost": json.dumps(dict(provider.cost)),
         "body": _pack(provider),
         "data": zlib.compress(json.dumps(known).encode("ascii"), _LEVEL)
         if provider.fingerprints

@@ -9,21 +9,24 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from sqlalchemy import delete, insert, select
 
-from berryeval._internal.validate import nearest, suggest
+from berryeval._internal.validate import nearest, require, suggest
 from berryeval.errors import ConfigurationError, DataError, MetricError
 from berryeval.metrics import parse_metric
 from berryeval.runs.store.database import Database, Place
 from berryeval.runs.store.queries import (
     Filters,
+    Followed,
     distinct_names,
     find_failures,
     list_runs,
     list_tags,
+    list_units,
     load_run,
     load_trend,
     match_runs,
 )
 from berryeval.runs.store.schema import (
+    TIMES,
     hash_identity,
     hash_record,
     measured,
@@ -151,15 +154,36 @@ class Store:
             ]
 
     def trend(
-        self, metric: str, filters: Filters | None = None, *, tag: str = ""
+        self,
+        metric: str = "",
+        filters: Filters | None = None,
+        *,
+        latency: str = "",
+        cost: str = "",
+        tag: str = "",
     ) -> list[TrendPoint]:
-        """Return the values of a metric, in any spelling, over time, oldest first.
+        """Return values over time, oldest first.
 
-        With a `tag`, providers are distinguished by its value: "dense (model=small)".
+        Args:
+            metric: Metric in any spelling.
+            filters: Filters of runs and results.
+            latency: Instead of a metric, a percentile of the latency: p50, p95, p99 or max.
+            cost: Instead of a metric, the unit of a mean cost per query, such as usd.
+            tag: Distinguish providers by the value of this tag: "dense (model=small)".
         """
-        name = canonical_metric(metric)
+        require(not latency or latency in TIMES, "latency", f"one of {', '.join(TIMES)}", latency)
+        asked = (
+            Followed("metric", metric and canonical_metric(metric)),
+            Followed("latency", latency),
+            Followed("cost", cost),
+        )
+        found = [one for one in asked if one.name]
+        if len(found) != 1:
+            raise ConfigurationError(
+                f"a trend follows one of metric, latency and cost, found {len(found)}"
+            )
         with self._database.reading() as connection:
-            return load_trend(connection, name, filters or Filters(), tag)
+            return load_trend(connection, found[0], filters or Filters(), tag)
 
     def failures(self, filters: Filters | None = None) -> list[FailedResult]:
         """Return the providers that failed and have no values, oldest first."""
@@ -180,6 +204,11 @@ class Store:
         """Return the providers of all runs."""
         with self._database.reading() as connection:
             return distinct_names(connection, results.c.provider)
+
+    def costs(self) -> list[str]:
+        """Return the units of the costs of all runs."""
+        with self._database.reading() as connection:
+            return list_units(connection)
 
     def tags(self) -> list[str]:
         """Return the names of the tags of all runs."""
