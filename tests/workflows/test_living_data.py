@@ -189,6 +189,11 @@ def test_a_single_lost_target_is_compared(
     (compared,) = be.compare_runs(["old", "new"]).compared
     assert compared.comparison.rows[0].n == COUNT
     assert f"targets no longer in the corpus: {lost}" in compared.warnings[0]
+    (back,) = be.compare_runs(["new", "old"]).compared
+    for row, turned in zip(compared.comparison.rows, back.comparison.rows, strict=True):
+        assert (turned.n, turned.difference, turned.p) == (row.n, -row.difference, row.p)
+    assert f"targets that were not in the corpus before: {lost}" in back.warnings[0]
+    assert "no longer" not in back.warnings[0]
 
 
 def test_one_of_several_targets_may_be_lost(

@@ -132,6 +132,7 @@ class DataChange:
     Attributes:
         compared: Queries that both have unchanged, in the order of the later run.
         lost: Compared queries with targets that the later corpus no longer has: a real loss.
+        gained: Compared queries with targets that the earlier corpus did not have.
         changed: Reasons by changed query, such as "text" or "judgments, targets".
         new: Queries that only the later run has.
         removed: Queries of the earlier run that are no longer in the benchmark.
@@ -142,6 +143,7 @@ class DataChange:
 
     compared: tuple[str, ...]
     lost: tuple[str, ...]
+    gained: tuple[str, ...]
     changed: Mapping[str, str]
     new: tuple[str, ...]
     removed: tuple[str, ...]
@@ -150,21 +152,28 @@ class DataChange:
     same: bool
 
     @classmethod
-    def between(cls, before: DataVersion, after: DataVersion) -> DataChange:
-        """Compare two versions of the data of a benchmark."""
+    def between(
+        cls, before: DataVersion, after: DataVersion, *, either_way: bool = False
+    ) -> DataChange:
+        """Compare two versions of the data of a benchmark.
+
+        Queries that lost targets are compared; `either_way`, those that gained them, too.
+        """
         same = before.content_hash == after.content_hash
         old, new = before.fingerprints, after.fingerprints
         changed = {}
+        gained = {one for one in new if either_way and one in old and _has_lost(new[one], old[one])}
         for query in new:
             reason = _compare_query(old[query], new[query], same=same) if query in old else ""
-            if reason:
+            if reason and query not in gained:
                 changed[query] = reason
         gone = [query for query in old if query not in new]
         is_removed = {one: not same and one not in after.unasked for one in gone}
         compared = tuple(one for one in new if one in old and one not in changed)
         return cls(
             compared,
-            tuple(one for one in compared if has_lost_targets(old[one], new[one])),
+            tuple(one for one in compared if _has_lost(old[one], new[one])),
+            tuple(one for one in compared if one in gained),
             changed,
             tuple(one for one in new if one not in old),
             tuple(one for one in gone if is_removed[one]),
@@ -176,7 +185,7 @@ class DataChange:
     @property
     def is_worth_a_word(self) -> bool:
         """Whether the data differ in a way that a reader of the comparison should know."""
-        return not self.same or bool(self.changed or self.lost)
+        return not self.same or bool(self.changed or self.lost or self.gained)
 
     def describe_changed(self) -> str:
         """Return the reasons with the number of changed queries, and the first of them."""
@@ -201,6 +210,9 @@ class DataChange:
         parts = [f"{of} {'is' if count == 1 else 'are'} {word}"]
         if self.lost:
             parts.append(f"targets no longer in the corpus: {list_queries(self.lost)}")
+        if self.gained:
+            named = list_queries(self.gained)
+            parts.append(f"targets that were not in the corpus before: {named}")
         parts += filter(None, [self.describe_changed()])
         for queries, state in ((self.new, "new"), (self.removed, "removed")):
             if queries:
@@ -218,6 +230,7 @@ class DataChange:
         return {
             "compared": len(self.compared),
             "lost": list(self.lost),
+            "gained": list(self.gained),
             "changed": dict(self.changed),
             "new": list(self.new),
             "removed": list(self.removed),
@@ -229,10 +242,12 @@ class DataChange:
 def _compare_query(before: str, after: str, *, same: bool) -> str:
     """Return why a query changed; empty if it did not."""
     if before and after:
-        if has_lost_targets(before, after):
-            return ""
-        return ", ".join(find_differences(before, after))
+        return "" if _has_lost(before, after) else ", ".join(find_differences(before, after))
     return "" if same else _UNKNOWN
+
+
+def _has_lost(before: str, after: str) -> bool:
+    return bool(before and after) and has_lost_targets(before, after)
 
 
 def _describe_touched(touched: int, count: int, word: str) -> str:

@@ -78,7 +78,7 @@ def _compare(before: Candidate, after: Candidate) -> DataChange:
     runs = [(one.source.run.id, one.source.run.created) for one in (before, after)]
     if runs[0] == runs[1]:
         new = new._replace(fingerprints=dict.fromkeys(new.fingerprints, ""))
-    return DataChange.between(old, new)
+    return DataChange.between(old, new, either_way=True)
 
 
 def _find_problem(
