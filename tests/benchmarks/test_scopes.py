@@ -113,6 +113,35 @@ def test_the_files_may_name_the_field(tmp_path: Path) -> None:
     assert load_benchmark(tmp_path / "folder") == benchmark
 
 
+OWN = [*LINES[:3], {**LINES[3], "scope": {"language": "en"}}, LINES[4]]
+
+
+def test_the_option_replaces_scopes_in_the_file_and_says_so(tmp_path: Path) -> None:
+    benchmark = load_benchmark(_write(tmp_path, *OWN), scope="tenant")
+    assert [query.scope for query in benchmark.queries] == [{"tenant": "x"}, {"tenant": "y"}]
+    assert benchmark.remarks == ("scope=tenant replaces the scope of 1 query, such as '1'",)
+    assert not load_benchmark(_write(tmp_path, *OWN), scope="none").remarks
+
+
+def test_two_scopes_in_the_files_are_an_error(tmp_path: Path) -> None:
+    path = _write(tmp_path, {**LINES[0], "scope": "tenant"}, *OWN[1:])
+    words = (
+        r"tenants.jsonl:4: the scope of the query is language 'en', and the benchmark says "
+        r'"scope": "tenant"; remove one of them, or choose \(scope=tenant, scope=none\)'
+    )
+    with pytest.raises(DataError, match=words):
+        load_benchmark(path)
+    assert load_benchmark(path, scope="tenant").queries[0].scope == {"tenant": "x"}
+
+
+@pytest.mark.parametrize("scope", ["language", "none"])
+def test_the_scope_of_the_option_is_written(scope: str, tmp_path: Path) -> None:
+    path = _write(tmp_path, {**LINES[0], "scope": "tenant"}, *LINES[1:])
+    benchmark = load_benchmark(path, scope=scope)
+    write_benchmark(benchmark, tmp_path / "folder")
+    assert load_benchmark(tmp_path / "folder").queries == benchmark.queries
+
+
 def test_scopes_are_written_and_read(tmp_path: Path) -> None:
     documents = tuple(Document(name, name, metadata={"year": 2020}) for name in "abc")
     scope: dict[str, Any] = {"doc_id": ["a", "b"], "year": 2020}
@@ -164,3 +193,40 @@ def test_a_wrong_option_is_named(scope: Any, words: str, tmp_path: Path) -> None
     with pytest.raises(ConfigurationError) as caught:
         load_benchmark(_write(tmp_path, *LINES), scope=scope)
     assert words in str(caught.value)
+
+
+FIELDS = "title: Tea\nlanguage: de\nversion: 1.10\ntags: [hot, green]\nmore: {a: 1}\n"
+FRONT = f"---\r\n{FIELDS}---\n# Tee\n"
+FAULTY = (
+    "---\na: b: c\n---\nTea\n", "---\n- a\n---\nTea\n", "---\nlanguage: de\n",
+    "Tea\n---\na: b\n---\n",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("start", ["", "\ufeff"])
+def test_the_front_matter_of_a_text_has_fields(start: str, tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "tea.md").write_text(start + FRONT, encoding="utf-8", newline="")
+    (tmp_path / "docs" / "te.md").write_text("---\nlanguage: sv\n---\n# Te\n", encoding="utf-8")
+    (tmp_path / "judged.csv").write_text(
+        "question,doc_id,language\ntee?,tea,de\nte?,te,sv\n", encoding="utf-8"
+    )
+    benchmark = load_benchmark(tmp_path / "judged.csv", corpus=tmp_path / "docs", scope="language")
+    tea = benchmark.document_of["tea"]
+    assert tea.metadata == {
+        "title": "Tea", "language": "de", "version": "1.10", "tags": ["hot", "green"],
+    }  # fmt: skip
+    assert tea.title == "Tee"
+    (one,) = be.run_benchmark(benchmark, "bm25", ["Success@1"]).providers
+    hits = [hit for answer in one.record.answers for hit in answer.hits]
+    assert [hit.id.partition("#")[0] for hit in hits] == ["tea", "te"]
+
+
+@pytest.mark.parametrize("text", FAULTY)
+def test_other_lines_between_rules_are_text(text: str, tmp_path: Path) -> None:
+    (tmp_path / "documents").mkdir()
+    (tmp_path / "documents" / "tea.md").write_text(text, encoding="utf-8")
+    (tmp_path / "benchmark.json").write_text('{"name": "tea"}', encoding="utf-8")
+    (tmp_path / "queries.jsonl").write_text('{"id": "1", "text": "tea"}\n', encoding="utf-8")
+    (document,) = load_benchmark(tmp_path).documents
+    assert (document.text, document.metadata) == (text, {})

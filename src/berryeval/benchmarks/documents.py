@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from berryeval._internal.files import (
     display_name,
@@ -37,7 +37,7 @@ def read_text_documents(folder: Path) -> Iterator[tuple[Document, str]]:
     """Read the Markdown and text files of a folder, each with its path.
 
     The id is the path below the folder without the suffix, such as "guides/set-up"; the title of a
-    Markdown file is its first heading.
+    Markdown file is its first heading, its metadata the fields of its front matter.
     """
     found = False
     for path in find_files_below(folder, lambda name: name.lower().endswith(TEXT_SUFFIXES)):
@@ -45,14 +45,47 @@ def read_text_documents(folder: Path) -> Iterator[tuple[Document, str]]:
             continue
         found = True
         text = read_text(path)
-        sections = parse_sections(text) if path.suffix.lower() in _MARKDOWN else ()
+        is_markdown = path.suffix.lower() in _MARKDOWN
+        sections = parse_sections(text) if is_markdown else ()
+        metadata = read_front_matter(text) if is_markdown else {}
         title = next((section.path[-1] for section in sections if section.path), "")
         relative = path.relative_to(folder)
         identity = relative.with_suffix("").as_posix()
-        yield Document(identity, text, title=title, source=relative.as_posix()), os.fspath(path)
+        source = relative.as_posix()
+        yield Document(identity, text, title, source, metadata=metadata), os.fspath(path)
     if not found:
         endings = ", ".join(TEXT_SUFFIXES)
         raise DataError(f"{folder}: has no documents; expected files that end in one of {endings}")
+
+
+_FRONT: Final = re.compile(r"\ufeff?---[ \t]*\r?\n(.*?)^---[ \t]*$", re.DOTALL | re.MULTILINE)
+
+
+def read_front_matter(text: str) -> dict[str, Any]:
+    r"""Return the fields between two lines of `---` at the beginning: texts and lists of texts.
+
+    Values are kept as written. Without valid YAML there are none.
+
+    >>> read_front_matter("---\nlanguage: de\nversion: 1.10\n---\n# Tee")
+    {'language': 'de', 'version': '1.10'}
+    """
+    import yaml
+
+    found = _FRONT.match(text)
+    try:
+        fields = yaml.load(found[1], Loader=yaml.BaseLoader) if found else None  # noqa: S506 - texts only
+    except (yaml.YAMLError, ValueError, RecursionError):
+        return {}
+    listed = fields.items() if isinstance(fields, dict) else ()
+    return {
+        name: value
+        for name, value in listed
+        if isinstance(name, str) and value and (isinstance(value, str) or _is_texts(value))
+    }
+
+
+def _is_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(one, str) for one in value)
 
 
 def find_files_below(folder: Path, wanted: Callable[[str], bool]) -> Iterator[Path]:

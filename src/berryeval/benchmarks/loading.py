@@ -23,6 +23,7 @@ from berryeval.data import (
     choose_column,
     choose_columns,
     find_column,
+    format_scope,
     read_header,
     read_parquet_columns,
     read_property,
@@ -236,13 +237,17 @@ def load_benchmark(
             or several match, the error lists them.
         scope: Fields that limit each query to the documents with the query's own value, such as
             "conversation"; "none" lets every query search all documents. By default the files
-            decide: the scopes of their queries, or `scope` in `benchmark.json`.
+            decide: the scopes of their queries, or `scope` in `benchmark.json`. Scopes in the files
+            are replaced, which a remark says.
         options: Options of the loader, such as `split="dev"` for BEIR.
     """
     found, loader = check_source(source, format, options)
     benchmark = loader.load(found, **options)
-    chosen = benchmark.metadata.get(_SCOPE) if scope is None else scope
-    return benchmark if chosen is None else set_scope(benchmark, chosen)
+    named = benchmark.metadata.get(_SCOPE)
+    if scope is None:
+        return benchmark if named is None else set_scope(benchmark, named, in_files=True)
+    metadata = {name: value for name, value in benchmark.metadata.items() if name != _SCOPE}
+    return set_scope(replace(benchmark, metadata=metadata), scope)
 
 
 _SCOPE: Final = "scope"  # an option of every format
@@ -250,8 +255,13 @@ _NO_SCOPE: Final = "none"
 _QUERY_FIELDS: Final = ("id", "category", "difficulty")
 
 
-def set_scope(benchmark: Benchmark, given: str | Sequence[str]) -> Benchmark:
-    """Limit every query to the documents that have its own values of these fields."""
+def set_scope(
+    benchmark: Benchmark, given: str | Sequence[str], *, in_files: bool = False
+) -> Benchmark:
+    """Limit every query to the documents that have its own values of these fields.
+
+    A remark counts the scopes that are replaced; they are an error if the files name the fields.
+    """
     listed = given.split(",") if isinstance(given, str) else given
     ok = isinstance(listed, list | tuple) and all(isinstance(name, str) for name in listed)
     require(ok, f"scope of {benchmark.name}", "names of fields, such as [conversation]", given)
@@ -268,11 +278,32 @@ def set_scope(benchmark: Benchmark, given: str | Sequence[str]) -> Benchmark:
             raise ConfigurationError(
                 f"scope: no query of {benchmark.name} has a {name!r}; {suggest(name, fields)}"
             )
-    count = pluralize(without, "query", "queries")
-    lack = "lacks" if without == 1 else "lack"
-    words = f"{count} {lack} a value of {', '.join(names)}; the scope of these is wider"
-    remarks = (*benchmark.remarks, words) if without else benchmark.remarks
-    return replace(benchmark, queries=tuple(queries), remarks=remarks)
+    remarks = [*benchmark.remarks]
+    if without:
+        count = pluralize(without, "query", "queries")
+        lack = "lacks" if without == 1 else "lack"
+        remarks.append(f"{count} {lack} a value of {', '.join(names)}; the scope of these is wider")
+    pairs = enumerate(zip(benchmark.queries, queries, strict=True))
+    replaced = [place for place, (old, new) in pairs if old.scope and old.scope != new.scope]
+    if replaced and in_files:
+        raise _reject_two_scopes(benchmark, replaced[0], names)
+    if replaced and names:
+        count = pluralize(len(replaced), "query", "queries")
+        first = benchmark.queries[replaced[0]].id
+        remarks.append(
+            f"scope={','.join(names)} replaces the scope of {count}, such as {first!r:.80}"
+        )
+    return replace(benchmark, queries=tuple(queries), remarks=tuple(remarks))
+
+
+def _reject_two_scopes(benchmark: Benchmark, place: int, names: Sequence[str]) -> DataError:
+    where = benchmark.where("queries", place) or f"query {benchmark.queries[place].id!r:.80}"
+    named = ",".join(names) or _NO_SCOPE
+    return DataError(
+        f"{where}: the scope of the query is {format_scope(benchmark.queries[place].scope)}, and "
+        f'the benchmark says "scope": "{named}"; remove one of them, or choose '
+        f"(scope={named}, scope={_NO_SCOPE})"
+    )
 
 
 def check_source(
