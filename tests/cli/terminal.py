@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import redirect_stderr, redirect_stdout
+from unittest import mock
+
+from berryeval.cli.app import build_app, run
 
 
 def on_a_terminal(*arguments: str, **environment: str) -> tuple[int, str]:
@@ -12,13 +15,16 @@ def on_a_terminal(*arguments: str, **environment: str) -> tuple[int, str]:
     import pty
 
     ours, theirs = pty.openpty()
-    with subprocess.Popen(
-        [sys.executable, "-m", "berryeval", *arguments], stdout=theirs, stderr=theirs,
-        env={"TERM": "xterm-256color", **environment},
-    ) as process:  # fmt: skip
-        os.close(theirs)
-        text = _read_all(ours)
-    return process.returncode, text
+    settings = {"TERM": "xterm-256color", **environment}
+    with ThreadPoolExecutor(1) as reader, mock.patch.dict(os.environ, settings, clear=True):
+        text = reader.submit(_read_all, ours)
+        with (
+            os.fdopen(theirs, "w", encoding="utf-8") as screen,
+            redirect_stdout(screen),
+            redirect_stderr(screen),
+        ):
+            code = run(build_app(), arguments)
+    return code, text.result()
 
 
 def _read_all(terminal: int) -> str:

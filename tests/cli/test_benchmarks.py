@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -185,14 +184,14 @@ def test_an_option_may_be_a_list(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
 @pytest.mark.parametrize("width", [60, 80, 140])
 @pytest.mark.parametrize("command", ["validate", "inspect"])
-def test_texts_fit_the_terminal(command: str, width: int) -> None:
+def test_texts_fit_the_terminal(
+    command: str, width: int, capsys: pytest.CaptureFixture[str]
+) -> None:
     environment = {**os.environ, "COLUMNS": str(width), "TERM": "xterm"}
     code, text = on_a_terminal(command, "faulty", **environment)
     assert code == (1 if command == "validate" else 0)
     plain = re.sub(r"\x1b\[[0-9;]*m", "", text)
     assert max(len(line.rstrip()) for line in plain.splitlines()) <= width
-    whole = subprocess.run(
-        [sys.executable, "-m", "berryeval", command, "faulty"],
-        capture_output=True, text=True, encoding="utf-8", check=False,
-    ).stdout  # fmt: skip
+    assert run(build_app(), [command, "faulty"]) == code
+    whole = capsys.readouterr().out
     assert "".join(plain.split()) == "".join(whole.split())

@@ -25,15 +25,29 @@ STORE = Path(".berryeval") / "results.db"
 PROVIDERS = ("bm25", "bm25:fixed-5")
 
 
-@pytest.fixture(autouse=True)
-def _a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a benchmark, a run of it, and the store that the run is in."""
+    folder = tmp_path_factory.mktemp("made")
+    with pytest.MonkeyPatch.context() as patch:
+        _enter(folder, patch)
+        write_drinks(folder)
+        run = ("eval", "--benchmarks", "drinks", "--output", "run", "-q", "--providers", *PROVIDERS)
+        assert berryeval(*run, "--metrics", "nDCG@10", "RR", "CharIoU@3") == 0
+    return folder
+
+
+def _enter(folder: Path, patch: pytest.MonkeyPatch) -> None:
+    patch.chdir(folder)
     for name in list(os.environ):
         if name.startswith("BERRYEVAL_") and name != "BERRYEVAL_BACKEND":
-            monkeypatch.delenv(name)
-    write_drinks(tmp_path)
-    made = ("eval", "--benchmarks", "drinks", "--output", "run", "-q", "--providers", *PROVIDERS)
-    assert berryeval(*made, "--metrics", "nDCG@10", "RR", "CharIoU@3") == 0
+            patch.delenv(name)
+
+
+@pytest.fixture(autouse=True)
+def _a_run(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
+    _enter(tmp_path, monkeypatch)
 
 
 def record() -> RunRecord:

@@ -69,20 +69,30 @@ def test_columns_are_aligned(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.parametrize("encoding", ["ascii", "cp1252", "utf-8"])
 def test_any_stdout_encoding_works(encoding: str, clean_environment: dict[str, str]) -> None:
-    environment = {**clean_environment, "PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"}
-
-    def run(*arguments: str) -> bytes:
-        done = subprocess.run(
-            [sys.executable, "-m", "berryeval", *arguments], capture_output=True, check=False,
-            env=environment,
-        )  # fmt: skip
-        assert done.returncode == 0, done.stderr
-        return done.stdout
-
-    plain = run("eval", "--output", "run", "--where-it-fails")
+    commands = (
+        ("eval", "--output", "run", "--where-it-fails"),
+        ("runs", "show", "run", "--json"),
+        ("runs", "export", "run"),
+    )
+    script = (
+        "import sys\n"
+        "from berryeval.cli.app import build_app, run\n"
+        f"for command in {commands!r}:\n"
+        "    if run(build_app(), command):\n"
+        "        sys.exit(f'failed: {command}')\n"
+        "    sys.stdout.flush()\n"
+        "    sys.stdout.buffer.write(bytes(1))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, check=False,
+        env={**clean_environment, "PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    plain, summary, record, _ = done.stdout.split(bytes(1))
     assert "tw\u00f6".encode(encoding, errors="backslashreplace") in plain
     assert "tea \u2192".encode(encoding, errors="backslashreplace") in plain
-    shown = json.loads(run("runs", "show", "run", "--json"))["data"]["benchmarks"][0]
+    shown = json.loads(summary)["data"]["benchmarks"][0]
     assert [one["provider"] for one in shown["providers"]] == [f"one{EVIL}", "tw\u00f6"]
-    record = run("runs", "export", "run").decode("utf-8")
-    assert json.loads(record) == json.loads(Path("run/run.json").read_text(encoding="utf-8"))
+    assert json.loads(record.decode("utf-8")) == json.loads(
+        Path("run/run.json").read_text(encoding="utf-8")
+    )
