@@ -418,7 +418,7 @@ def test_every_format_has_the_notes_on_judging_once(
     module: ModuleType, verdicts: tuple[Verdict, ...]
 ) -> None:
     """Only the first few of many notes."""
-    lost = "targets not found in the corpus: 7"
+    lost = "7 of 9 targets are not in the documents"
     notes = (lost, *(f"query q{place}: a doubt" for place in range(9)))
     names = ("bm25", "our|search_v2 <b>")
     doubted = [

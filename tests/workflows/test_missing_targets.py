@@ -60,9 +60,82 @@ def test_some_targets_elsewhere_are_a_warning() -> None:
     assert one.scores.mean["RR"] == 0.5
     (warning,) = one.warnings
     assert warning == (
-        "1 of 2 targets is in no document of the benchmark: 'bananas.md' judged; there is "
+        "1 of 2 targets is not in the documents: 'bananas.md' judged; there is "
         "'bananas'; the ids have a file extension"
     )
+
+
+def test_quotes_elsewhere_are_said_once() -> None:
+    judged = fruits("apples", "bananas")
+    moon = Judgment("q1", Anchor(document="bananas", quote="the moon is made of cheese"), 1)
+    judged = replace(judged, judgments=(judged.judgments[0], moon))
+    (one,) = be.run_benchmark(judged, "bm25", ["RR"], k=1).providers
+    (warning,) = one.warnings
+    assert warning.startswith("1 of 2 targets is not in the documents: query 'q1': ")
+    assert one.scores.notes == ()
+    scores = be.evaluate_hits(judged, {"q0": ["apples"]}, ["RR"])
+    assert scores.notes == (warning,)
+
+
+def by_chunk(*ids: str, in_metadata: bool = False) -> be.Benchmark:
+    """Return the benchmark with ids of chunks as judgments, or in the metadata of the queries."""
+    judged = fruits(*ids)
+    if not in_metadata:
+        pairs = enumerate(ids)
+        targets = tuple(Judgment(f"q{n}", Anchor(chunk=name), 1) for n, name in pairs)
+        return replace(judged, judgments=targets)
+    queries = (
+        replace(query, metadata={"relevant_ids": [name]})
+        for query, name in zip(judged.queries, ids, strict=True)
+    )
+    return replace(judged, queries=tuple(queries), judgments=())
+
+
+CURE = "ids of chunks change with the chunker: choose the one that was judged, or judge documents"
+
+
+@pytest.mark.parametrize("in_metadata", [False, True])
+def test_no_judged_chunk_is_an_error(in_metadata: bool) -> None:
+    with pytest.raises(DataError) as caught:
+        be.run_benchmark(by_chunk("c-17", "c-18", in_metadata=in_metadata), "bm25", ["RR"])
+    message = str(caught.value)
+    assert message.startswith("fruits: none of 2 targets is in the documents, so every score")
+    assert "'c-17', 'c-18' judged; there is the chunk 'apples', 'bananas', 'cherries'" in message
+    assert CURE in message
+
+
+@pytest.mark.parametrize("in_metadata", [False, True])
+def test_some_judged_chunks_elsewhere_are_a_warning(in_metadata: bool) -> None:
+    judged = by_chunk("apples", "bananas#4", in_metadata=in_metadata)
+    (one,) = be.run_benchmark(judged, "bm25", ["RR"], k=1).providers
+    assert one.scores.mean["RR"] == 0.5
+    (warning,) = one.warnings
+    assert warning.startswith("1 of 2 targets is not in the documents: 'bananas#4' judged; there")
+    assert CURE in warning
+
+
+def test_chunks_of_one_chunker_are_a_warning_for_others() -> None:
+    chunk = "apples@2-5"
+    judged = by_chunk(chunk)
+    result = be.run_benchmark(judged, ["bm25:fixed-3", "bm25:whole"], ["RR"])
+    words = f"1 of 1 target is not in the documents: '{chunk}' judged"
+    assert [words in " ".join(one.warnings) for one in result.providers] == [False, True]
+
+
+def test_systems_with_chunks_of_their_own_are_not_checked() -> None:
+    def search(_: str, k: int) -> list[str]:
+        return ["c-17"][:k]
+
+    (one,) = be.run_benchmark(by_chunk("c-17", "c-18"), search, ["RR"], k=1).providers
+    assert (one.scores.mean["RR"], one.warnings) == (0.5, ())
+
+
+def test_judged_sections_and_paths_of_chunks_match() -> None:
+    judged = by_chunk("guides/apples#apples")
+    named = replace(judged.documents[0], id="guides/apples")
+    judged = replace(judged, documents=(named, *judged.documents[1:]))
+    (one,) = be.run_benchmark(judged, "bm25", ["RR"], k=1).providers
+    assert (one.scores.mean["RR"], one.warnings) == (1.0, ())
 
 
 def test_benchmarks_that_do_not_list_their_targets_stay_as_they_are() -> None:

@@ -26,6 +26,12 @@ if TYPE_CHECKING:
         strategy_counts,
         strategy_used,
     )
+    from berryeval.relevance.lost_targets import (
+        LostTargets,
+        explain_chunks,
+        explain_documents,
+        find_unknown_chunks,
+    )
     from berryeval.relevance.matching import IdMatch, IdMatcher
     from berryeval.relevance.packs.base import (
         PACKS,
@@ -43,6 +49,7 @@ if TYPE_CHECKING:
         Judged,
         Relevance,
         RelevanceOptions,
+        all_judgments,
         describe_judging,
         explicit_ids,
     )

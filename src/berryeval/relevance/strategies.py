@@ -20,6 +20,7 @@ from berryeval.anchors import CoverageRule, Location, Target, Targets, build_ran
 from berryeval.data import TOKEN_THRESHOLD, Anchor, Judgment, Strategy
 from berryeval.relevance.foreign_ids import IdTally
 from berryeval.relevance.hits import NO_STRATEGY
+from berryeval.relevance.lost_targets import LostTargets, find_lost
 from berryeval.relevance.matching import Naming
 from berryeval.relevance.packs.base import (
     KnowsFiles,
@@ -275,7 +276,7 @@ class Relevance:
         pack = self.pack = find_pack(benchmark.pack) if benchmark.pack else None
         self.options = RelevanceOptions.load(pack, options)
         self._chunks = None if chunks is None else list(chunks)
-        judgments = list(_all_judgments(benchmark))
+        judgments = self._judgments = list(all_judgments(benchmark))
         rule = CoverageRule(self.options.coverage)
         targets = self.targets = Targets.locate(
             judgments, benchmark.documents or None, chunks=self._chunks, rule=rule
@@ -358,8 +359,12 @@ class Relevance:
 
     def tally_ids(self, benchmark: Judgeable) -> IdTally:
         """Return a counter of ids that this benchmark, all of it, does not have."""
-        judgments = _all_judgments(benchmark)
+        judgments = all_judgments(benchmark)
         return IdTally(self.targets, judgments, has_pack=self._bound is not None)
+
+    def find_lost(self, *, only_chunks: bool = False) -> LostTargets:
+        """Find targets that are not in the corpus; `only_chunks` if hits are chunks of it only."""
+        return find_lost(self._judgments, self.targets, self._chunks or () if only_chunks else ())
 
     def _describe_doubts(self, found: Join, hits: Sequence[Hit]) -> Iterator[str]:
         if found.ambiguous:
@@ -379,7 +384,7 @@ class Relevance:
         return next(map(self.read, self.targets.place(hit)), "")
 
 
-def _all_judgments(benchmark: Judgeable) -> Iterator[Judgment]:
+def all_judgments(benchmark: Judgeable) -> Iterator[Judgment]:
     """Yield the judgments of the benchmark and the ids in metadata of other queries."""
     yield from benchmark.judgments
     judged = {judgment.query_id for judgment in benchmark.judgments}

@@ -202,7 +202,15 @@ def evaluate_hits(
             `Scores.dropped`, instead of raising an error.
     """
     judge = _relevance(benchmark, relevance, chunks)
-    return judge_and_score(judge, hits, metrics, profile=profile, k=k, lenient=lenient)
+    return note_lost(
+        judge_and_score(judge, hits, metrics, profile=profile, k=k, lenient=lenient), judge
+    )
+
+
+def note_lost(scores: Scores, judge: Relevance) -> Scores:
+    """Add a note on targets that are not in the corpus."""
+    lost = judge.find_lost().describe()
+    return replace(scores, notes=(lost, *scores.notes)) if lost else scores
 
 
 def judge_and_score(
@@ -216,6 +224,8 @@ def judge_and_score(
     seen: Callable[[str, Sequence[Hit], Judged], None] = lambda *_: None,
 ) -> Scores:
     """Compute the scores of `evaluate_hits`; call `seen` with each query, its hits and judgment.
+
+    Targets that are not in the corpus are not noted.
 
     Queries are processed and discarded in the order of `judge.queries`.
     """
@@ -264,8 +274,6 @@ def _notes(judge: Relevance, groups: Iterable[Iterable[str]]) -> tuple[str, ...]
     unclear = sum(one.what == "section" for one in judge.targets.ambiguous)
     if unclear:
         notes.insert(0, f"targets that match several sections, counted as missed: {unclear}")
-    if judge.targets.drift:
-        notes.insert(0, f"targets not found in the corpus: {len(judge.targets.drift)}")
     if len(notes) > _MOST_NOTES:
         notes[_MOST_NOTES:] = [f"and {len(notes) - _MOST_NOTES} more"]
     return tuple(notes)

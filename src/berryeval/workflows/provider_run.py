@@ -43,7 +43,6 @@ from berryeval.workflows.selection import (
     chunker_for,
     read_id_rules,
     select_queries,
-    warn_about_targets,
 )
 from berryeval.workflows.trec_files import TrecFiles, remove_trec_files
 
@@ -133,12 +132,14 @@ class ProviderRunner:
         self._retry_errors = retry_errors
         self._has_asked = False
         self._local: set[str] = set()  # labels of providers that search in this process
+        self._indexing: set[str] = set()  # of those that find only the chunks of the benchmark
         self.total = self.left = 0
 
     def check(self, benchmarks: Sequence[Benchmark]) -> None:
         """Reject what cannot run: providers, chunkers, packages, filters, and shared folders."""
         needs: list[tuple[str, Mapping[str, str]]] = []
         providers = {spec.label: self._build_provider(spec) for spec in self._plan.providers}
+        self._indexing = {name for name, one in providers.items() if one.needs_documents()}
         self._local = {name for name, one in providers.items() if one.searches_in_process()}
         for spec in self._plan.providers:
             needs.append((f"the provider {spec.type}", providers[spec.label].required()))
@@ -153,7 +154,8 @@ class ProviderRunner:
             check_judged(benchmark, queries)
             check_scopes(benchmark, queries)
             check_documents(benchmark, providers)
-            check_targets(benchmark)
+            used = (chunker_for(benchmark, spec) for spec in self._plan.providers)
+            check_targets(benchmark, providers, used)
             for spec in self._plan.providers:
                 owner = f"{spec.label} on {benchmark.name}"
                 part = str(self._folder.part(benchmark.name, spec))
@@ -282,7 +284,8 @@ class ProviderRunner:
         write_json_file(part / SCORES, scores.only(scored).to_dict())
         warnings = [unknown.describe()] if unknown is not None else []
         warnings += recorder.tally.warnings(self._plan.depth, len(chunks))
-        warnings += warn_about_targets(benchmark, queries)
+        lost = relevance.find_lost(only_chunks=spec.label in self._indexing)
+        warnings += filter(None, [lost.describe()])
         warnings += [*warn_about_scopes(benchmark, queries), *scopes.warnings()]
         warnings += _warn_about_run_file(spec, record.outcomes)
         warnings += _warn_about_relevance(scores)

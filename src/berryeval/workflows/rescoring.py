@@ -174,7 +174,7 @@ def _judge_again(
     queries: Sequence[Query],
     metrics: Sequence[str],
 ) -> tuple[Scores, list[str]]:
-    from berryeval.scoring import judge_and_score
+    from berryeval.scoring import judge_and_score, note_lost
     from berryeval.workflows.selection import build_relevance, chunk_documents
 
     chunks = chunk_documents(benchmark, recorded_chunker(found.folder, part, provider))
@@ -183,7 +183,7 @@ def _judge_again(
     relevance = build_relevance(
         benchmark, queries, chunks, check_model(RelevanceSpec, options or {}, None).options
     )
-    scores = judge_and_score(relevance, hits, metrics)
+    scores = note_lost(judge_and_score(relevance, hits, metrics), relevance)
     return replace(scores, run_name=provider.name), notes
 
 

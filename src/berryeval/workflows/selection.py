@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -19,16 +19,19 @@ from berryeval.relevance import (
     IdRules,
     Relevance,
     RelevanceOptions,
+    all_judgments,
     describe_judging,
-    explain_ids,
+    explain_chunks,
+    explain_documents,
     find_pack,
+    find_unknown_chunks,
 )
 from berryeval.runs import FIELDS, filter_queries, get_property
 from berryeval.workflows.run_folder import read_json_object
 
 if TYPE_CHECKING:
     from berryeval.benchmarks import Benchmark
-    from berryeval.data import Chunk, Judgment, Query
+    from berryeval.data import Chunk, Query
     from berryeval.providers import Provider
     from berryeval.workflows.plan import BenchmarkSpec, Plan, ProviderSpec
 
@@ -158,56 +161,46 @@ def check_judged(benchmark: Benchmark, queries: Sequence[Query]) -> None:
     )
 
 
-def check_targets(benchmark: Benchmark) -> None:
+def check_targets(
+    benchmark: Benchmark, providers: Mapping[str, Provider], chunkers: Iterable[str]
+) -> None:
     """Reject judgments of which none has its target in the documents: every score would be 0.
 
-    Chunk ids are not checked, since a provider may have chunks of its own.
+    Ids of chunks are checked if every provider searches only the chunks of these chunkers.
     """
-    wanted = [one for one in benchmark.judgments if one.grade > 0]
+    wanted = [one for one in all_judgments(benchmark) if one.grade > 0]
     judged = {one.query_id for one in wanted}
-    others = any(
+    answered = any(
         query.metadata.get(name)
         for query in benchmark.queries
         if query.id not in judged
-        for name in (*ID_FIELDS, *ANSWER_FIELDS)
+        for name in ANSWER_FIELDS
     )
-    if benchmark.pack or not benchmark.documents or not wanted or others:
+    if benchmark.pack or not benchmark.documents or not wanted or answered:
         return
-    corpus, lost = Corpus(benchmark.documents), ""
+    corpus, lost, missing, ids = Corpus(benchmark.documents), "", [], []
     for judgment in wanted:
-        found = locate(judgment.target, corpus).lost
-        if found is None:
+        target = judgment.target
+        found = locate(target, corpus).lost
+        if target.chunk:
+            ids.append(target.chunk)
+        elif found is None:
             return
-        lost = lost or f"query {judgment.query_id!r:.80}: {found.reason}"
-    missing = _find_missing(benchmark, wanted)
-    explanation = _explain_missing(benchmark, missing) if missing else lost
+        else:
+            lost = lost or f"query {judgment.query_id!r:.80}: {found.reason}"
+            missing += [target.document] if target.document not in corpus else []
+    explanation = explain_documents(filter(None, missing), benchmark.document_of) or lost
+    if ids:
+        if not all(one.needs_documents() for one in providers.values()):
+            return
+        for chunks in (chunk_documents(benchmark, chunker) for chunker in dict.fromkeys(chunkers)):
+            if len(find_unknown_chunks(ids, chunks)) < len(set(ids)):
+                return
+            explanation = explanation or explain_chunks(ids, [chunk.id for chunk in chunks])
     raise DataError(
         f"{benchmark.name}: none of {pluralize(len(wanted), 'target')} is in the documents, so "
         f"every score would be 0: {explanation}; correct the judgments, or choose their documents"
     )
-
-
-def warn_about_targets(benchmark: Benchmark, queries: Sequence[Query]) -> list[str]:
-    """Warn of targets of these queries in documents that the benchmark does not have."""
-    asked = {query.id for query in queries}
-    wanted = [one for one in benchmark.judgments if one.grade > 0 and one.query_id in asked]
-    missing = _find_missing(benchmark, wanted)
-    if benchmark.pack or not benchmark.documents or not missing:
-        return []
-    verb = "is" if len(missing) == 1 else "are"
-    count = f"{len(missing)} of {pluralize(len(wanted), 'target')} {verb}"
-    return [f"{count} in no document of the benchmark: {_explain_missing(benchmark, missing)}"]
-
-
-def _find_missing(benchmark: Benchmark, judgments: Sequence[Judgment]) -> list[str]:
-    """Return the documents of judgments that the benchmark does not have, one per judgment."""
-    named = (one.target.document for one in judgments if not one.target.chunk)
-    return [name for name in named if name and name not in benchmark.document_of]
-
-
-def _explain_missing(benchmark: Benchmark, missing: Sequence[str]) -> str:
-    sides = ("judged", "there is", "are these the documents that were judged?")
-    return explain_ids(list(dict.fromkeys(missing)), benchmark.document_of, sides=sides)
 
 
 def read_id_rules(spec: ProviderSpec) -> IdRules:
