@@ -35,11 +35,24 @@ def test_values_and_differences_follow_the_same_rule() -> None:
 
 @pytest.mark.parametrize("how", ["mean", "sum", "geometric mean"])
 @pytest.mark.parametrize("size", [2, 3, 9, 10])
-def test_few_equal_queries_have_no_interval_for_any_aggregate(how: str, size: int) -> None:
+def test_equal_differences_have_no_interval_for_any_aggregate(how: str, size: int) -> None:
     tables = [table("a", [0.2] * size, "RR", how), table("b", [0.4] * size, "RR", how)]
     row = compare(tables).row("RR")
-    ends = (row.interval, row.baseline_interval, row.system_interval)
+    assert row.interval is None
+    unit = "factor" if how == "geometric mean" else "amount"
+    assert f"no interval: all {size} queries differ by the same {unit}" in row.notes
+    ends = (row.baseline_interval, row.system_interval)
     if size < FEWEST_ALIKE:
-        assert ends == (None, None, None)
+        assert ends == (None, None)
     else:
         assert all(one is not None and one.low == pytest.approx(one.high) for one in ends)
+
+
+@pytest.mark.parametrize("size", [2, 9, 10, 200])
+def test_equal_systems_have_no_interval_but_the_reason(size: int) -> None:
+    """An interval of no width would claim certainty about queries that were not asked."""
+    tables = [table(name, [0.1, 0.9] * (size // 2), "RR", "mean") for name in "ab"]
+    row = compare(tables).row("RR")
+    assert row.to_dict()["interval"] is None
+    assert "no query differs" in row.notes
+    assert "+0.000, no query differs, p = 1.000" in row.sentence

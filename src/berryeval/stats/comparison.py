@@ -40,8 +40,9 @@ class PairedDifference:
         baseline_value: Mean (or `aggregate`) of the baseline over these queries.
         system_value: Mean (or `aggregate`) of the other system.
         difference: `system_value - baseline_value`.
-        interval: Confidence interval of the difference; None for one query, for fewer than ten
-            equal differences, and by the bootstrap for fewer than 20 queries.
+        interval: Confidence interval of the difference; None for one query, if all differences
+            are equal (a width of 0 would claim certainty), and by the bootstrap for fewer than 20
+            queries.
         baseline_interval: Bootstrap interval of the baseline's value.
         system_interval: Bootstrap interval of the other system's value.
         p: Uncorrected p-value; None if the test is not possible.
@@ -279,6 +280,8 @@ def format_finding(row: PairedDifference) -> str:
     if row.interval is not None:
         low, high = (format_precise_delta(end) for end in row.interval)
         parts.append(f"{100 * row.level:g} % CI [{low}, {high}]")
+    if row.ties == row.n > 1:
+        parts.append("no query differs")
     if not row.mixed:
         family = f" ({_family(row)})" if row.comparisons > 1 else ""
         parts.append(format_p_equation(row.p_corrected) + family)

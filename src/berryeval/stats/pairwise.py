@@ -78,7 +78,7 @@ def _compare_pair(alignment: Alignment, metric: str, options: Options) -> Paired
         system_value=values[1],
         difference=change_beyond_rounding(*values),
         interval=interval_of_change(pair, how, level, options.interval, options.seed)
-        if pair
+        if pair and pair.deviation
         else None,
         baseline_interval=_bootstrap_value(how, a, level),
         system_interval=_bootstrap_value(how, b, level),
@@ -156,6 +156,9 @@ def _notes(pair: Pair | None, result: TestResult, how: str, options: Options) ->
         yield result.note
     if how == "geometric mean":
         yield "a geometric mean is tested on the logarithms of its values"
+    if pair and pair.mean and not pair.deviation and pair.size > 1:
+        unit = "factor" if how == "geometric mean" else "amount"
+        yield f"no interval: all {pair.size:,} queries differ by the same {unit}"
     if pair and not has_enough(options.interval, pair.size, pair.deviation):
         yield (
             f"no interval: bootstrap intervals of fewer than {FEWEST_RESAMPLED} queries are too "
