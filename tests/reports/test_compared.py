@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import berryeval as be
+from berryeval._internal.aggregates import Interval
 from berryeval.reports.differences import format_interval
 from berryeval.reports.exports import EXPORTERS
+from berryeval.reports.html.contrasts import draw_differences_of
 from berryeval.reports.sections import Report
 from tests.stats.worlds import drawn, table
 from tests.workflows.compare_world import BEST, POOR, mixed, run_of
@@ -130,6 +132,37 @@ def test_an_interval_is_shown_without_a_test() -> None:
 def test_runs_from_ranking_files_have_no_date() -> None:
     runs = [replace(one, created="", versions={}) for one in two_runs()]
     assert text_of(Report.of(runs), "markdown").endswith("<sub>run old; run new</sub>\n")
+
+
+def compared_part(report: Report) -> str:
+    """Return the part of the page that shows the comparison."""
+    page = text_of(report, "html")
+    return page[page.index('<section class="compared"') :].partition("</section>")[0]
+
+
+def test_the_page_draws_the_differences_of_each_pair() -> None:
+    part = compared_part(be.compare_runs(three_runs(), by="category"))
+    assert part.count('<figure class="chart">') == 4  # metrics and categories of two pairs
+    first = part[part.index('aria-label="') :].split('"')[1]
+    assert first.startswith("Difference of bm25 (new) to bm25 (old) with 95 % confidence interval")
+    row = be.compare_runs(three_runs()).compared[0].comparison.rows[0]
+    assert row.interval is not None
+    ends = (f"{one:+.3f}" for one in (row.difference, *row.interval))
+    assert "{}: {} ({} to {})".format(row.metric, *ends) in first
+    captions = [one.partition("<")[0] for one in part.split("<figcaption>")[1:]]
+    assert "by category" not in captions[0]
+    assert "nDCG@3 by category" in captions[1]
+
+
+def test_a_page_draws_no_difference_without_an_interval() -> None:
+    same = [run_of(name, {"bm25": mixed(0, 1)}) for name in ("old", "new")]
+    assert "<figure" not in compared_part(be.compare_runs(same))
+    counted = be.compare_runs(two_runs(), metrics=["RR", "P@5"]).compared[0].comparison
+    large = replace(counted.rows[1], metric="NumRet", interval=Interval(3.0, 9.0))
+    drawn = draw_differences_of([(row.metric, row) for row in (counted.rows[0], large)], {})
+    assert drawn is not None
+    assert "NumRet" not in drawn.alternative
+    assert "NumRet is not drawn" in drawn.caption
 
 
 def test_the_style_sheet_covers_comparisons() -> None:

@@ -10,7 +10,7 @@ from berryeval._internal.aggregates import Interval
 from berryeval._internal.text import pluralize
 from berryeval.metrics import direction_of
 from berryeval.reports.html.standings import rank_systems
-from berryeval.reports.html.svg import ZERO, Figure, hues, interval_layers
+from berryeval.reports.html.svg import WIDTH, ZERO, Figure, hues, interval_layers
 from berryeval.reports.html.typography import chance, join_names, shorten, signed, span, value
 
 if TYPE_CHECKING:
@@ -221,14 +221,52 @@ def draw_leads(
     )
 
 
-def _build_spec(data: list[dict[str, Any]], places: Mapping[str, int]) -> dict[str, Any]:
+def draw_differences_of(
+    rows: Sequence[tuple[str, PairedDifference]], places: Mapping[str, int], by: str = ""
+) -> Figure | None:
+    """Draw the differences of two systems that have an interval, each with its name.
+
+    Fractions and counts do not share an axis: differences beyond 1 are drawn only if all are.
+    """
+    known = [(name, row, row.interval) for name, row in rows if row.interval is not None]
+    small = [one for one in known if max(map(abs, one[2])) <= 1]
+    shown = small or known
+    if not shown:
+        return None
+    data = [
+        {"name": name, "system": row.system, "difference": row.difference, "low": ends.low,
+         "high": ends.high}
+        for name, row, ends in shown
+    ]  # fmt: skip
+    row = shown[0][1]
+    ends = f"{100 * row.level:g} % confidence interval"
+    subject = f"{row.metric} by {by}: difference" if by else "Difference"
+    pair = f"{subject} of {row.system} to {row.baseline}"
+    others = [name for name, _ in rows if name not in {one[0] for one in shown}]
+    left_out = (
+        f" {join_names(others)} {'is' if len(others) == 1 else 'are'} not drawn." if others else ""
+    )
+    words = "; ".join(
+        f"{name}: {signed(one.difference)} ({span(interval, sign=True)})"
+        for name, one, interval in shown
+    )
+    return Figure(
+        _build_spec(data, places, "name") | {"width": WIDTH},
+        f"{pair}, with {ends}s; the line marks no difference.{left_out}",
+        f"{pair} with {ends}. {words}.",
+    )
+
+
+def _build_spec(
+    data: list[dict[str, Any]], places: Mapping[str, int], name: str = "system"
+) -> dict[str, Any]:
     x = {
         "type": "quantitative", "title": None,
         "axis": {"tickCount": 3, "format": "+.6~g",
                  "labelExpr": "datum.value == 0 ? '0' : datum.label"},
     }  # fmt: skip
     y = {
-        "field": "system", "type": "nominal", "sort": None, "title": None,
+        "field": name, "type": "nominal", "sort": None, "title": None,
         "axis": {"ticks": False, "domain": False, "labelPadding": 8, "grid": False},
     }  # fmt: skip
     hue = {"field": "system", "scale": hues(places), "legend": None}

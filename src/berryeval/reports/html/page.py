@@ -5,14 +5,14 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Final
 
 from berryeval.reports import differences
 from berryeval.reports.exports import Exporter, single_file
 from berryeval.reports.html import svg
 from berryeval.reports.html.breakdown import build_breakdowns, draw_heat_map
-from berryeval.reports.html.contrasts import build_contrasts, draw_leads
+from berryeval.reports.html.contrasts import build_contrasts, draw_differences_of, draw_leads
 from berryeval.reports.html.failures import collect_failures, find_disagreements
 from berryeval.reports.html.headline import build_headline
 from berryeval.reports.html.provenance import collect_facts, describe_unjudged, reliability_notes
@@ -71,6 +71,7 @@ def render(report: Report) -> str:
         describe_test=describe_test,
         metric_table=_metric_table,
         group_table=_group_table,
+        draw_pair=partial(_draw_pair, report, studio),
         sections=[
             _view_section(one, place, studio, compared=report.compares(one))
             for place, one in enumerate(report.sections)
@@ -171,6 +172,19 @@ def _metric_table(one: ComparedBenchmark, rows: Sequence[PairedDifference]) -> T
 def _group_table(one: ComparedBenchmark, rows: Sequence[tuple[str, PairedDifference]]) -> Table:
     table = build_differences_table(rows, level=one.comparison.level, by=one.by)
     return table.select(["group", "queries", *result_keys(one), "finding"])
+
+
+def _draw_pair(
+    report: Report, studio: svg.Studio, one: ComparedBenchmark, rows: Sequence[PairedDifference]
+) -> list[Drawing]:
+    """Draw the differences of a pair by metric, and those of the first metric by group."""
+    places = {system.label: system.place for part in report.sections for system in part.systems}
+    members = differences.rows_by_group(one.comparison, rows[0])
+    figures = (
+        draw_differences_of([(row.metric, row) for row in rows], places),
+        draw_differences_of(members, places, one.by),
+    )
+    return [drawing for figure in figures if (drawing := studio.draw(figure)) is not None]
 
 
 # The trend page.
