@@ -106,3 +106,22 @@ def test_key_value_address_of_a_store_hides_its_password(
 @pytest.mark.parametrize("name", ["user=joe/results.db", "runs/user=joe/x.db", "a=b.db", "x.db"])
 def test_path_with_an_equals_sign_is_a_file(name: str) -> None:
     assert str(Place.of(name).file) == name
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        f"postgresql://app:{'x' * 100_000}#1@db/prod",
+        f"postgresql://app:{'x' * 100_000}@db:port/prod",
+        f"postgresql://app:{'x' * 100_000} @db/prod",
+        f"postgresql://[{'x' * 100_000}",
+        f"postgresql://{':' * 100_000}",
+        f"postgresql://{'a,' * 100_000}%",
+    ],
+)
+def test_a_long_faulty_address_is_rejected_at_once(address: str) -> None:
+    """A slow parser would not end before the suite is stopped."""
+    for parse in (lambda: parse_address("it", address), lambda: Place.of(address)):
+        with pytest.raises(ConfigurationError, match="must be percent-encoded") as caught:
+            parse()
+        assert "xxx" not in str(caught.value)

@@ -76,14 +76,7 @@ def _looks_like_key(text: str) -> bool:
 
 _SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]{0,29}):/")
 _SCHEMES: Final = ("postgresql", "postgres", "postgresql+psycopg")
-_CODE: Final = "%(?!00)[0-9A-Fa-f]{2}"
-_NAME: Final = rf"(?:[^\s@/?#%\[\]:]|{_CODE})*"
-_HOST: Final = rf"(?:\[[0-9A-Fa-f:.]+(?:%25[\w.-]+)?\]|(?:[\w.-]|{_CODE})*)(?::\d*)?"
-_URI: Final = re.compile(
-    rf"[\w+]+://(?:{_NAME}(?::(?:{_NAME}:?)*)?@)?{_HOST}(?:,{_HOST})*"
-    rf"(?:/(?:[^\s@/?#%]|{_CODE})*)?(?:\?(?:[^\s@#%]|{_CODE})*)?"
-)
-_PORT: Final = re.compile(r"\d{0,5}(,\d{0,5})*")
+_PORT: Final = re.compile(r"[0-9]{0,5}(,[0-9]{0,5})*")
 _PLACE: Final = re.compile(r"[\w.:,%-]*|[/@][^\x00-\x1f\x7f]*")  # a host or a socket
 _SECRET: Final = ("password", "sslpassword")
 _SHORTEST: Final = 4  # shorter values also match inside other words
@@ -100,9 +93,10 @@ def parse_address(owner: str, text: object) -> dict[str, str]:
         raise ConfigurationError(f"{owner} must be a string, found {type(text).__name__}")
     scheme = _SCHEME.match(text)
     if scheme:
-        if scheme[1].lower() not in _SCHEMES or not _URI.fullmatch(text):
+        rest = text[scheme.end() :]
+        if scheme[1].lower() not in _SCHEMES or not _is_unambiguous(rest):
             raise _invalid_address(owner, f"found {scheme[1]}://...")
-        text = "postgresql" + text[len(scheme[1]) :]
+        text = f"postgresql:/{rest}"
     psycopg: Any = import_optional("psycopg", "PostgreSQL", extra="postgres")
     try:
         found = psycopg.conninfo.conninfo_to_dict(text)
@@ -112,6 +106,19 @@ def parse_address(owner: str, text: object) -> dict[str, str]:
     if not _is_sound(parts):
         raise _invalid_address(owner, "invalid host, port or dbname")
     return parts
+
+
+def _is_unambiguous(rest: str) -> bool:
+    """Whether a URL can be split in one way only; `rest` follows the first slash.
+
+    libpq also takes addresses whose password ends elsewhere than meant.
+    """
+    if not rest.startswith("/") or any(sign == "#" or sign.isspace() for sign in rest):
+        return False
+    place, _, query = rest[1:].partition("?")
+    server, _, name = place.partition("/")
+    user = server.rpartition("@")[0]
+    return not ("@" in name + query or "/" in name or any(sign in user for sign in "@[]"))
 
 
 def _is_sound(parts: dict[str, str]) -> bool:
