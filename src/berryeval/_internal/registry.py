@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from importlib import import_module
-from typing import Generic, TypeVar, cast
+from typing import Any, Generic, TypeVar, cast
 
 from berryeval._internal.validate import suggest
 from berryeval.errors import ConfigurationError
@@ -83,8 +85,14 @@ class Registry(Generic[T]):
     def _search_entry_points(self) -> None:
         if self._searched:
             return
-        from importlib.metadata import entry_points
-
-        for point in entry_points(group=f"berryeval.{self.kind}s"):
+        for point in _entry_points(tuple(sys.path)).select(group=f"berryeval.{self.kind}s"):
             self._homes.setdefault(point.name, point.value)
         self._searched = True  # last, so that no thread misses any
+
+
+@cache
+def _entry_points(_path: tuple[str, ...]) -> Any:
+    """Read the entry points of all packages, which takes a while, once per `sys.path`."""
+    from importlib.metadata import entry_points
+
+    return entry_points()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from importlib import import_module
 from typing import Any, Final, TypeVar, get_args
@@ -57,8 +57,17 @@ def definitions() -> dict[str, Definition]:
 
 def names() -> dict[str, tuple[Definition, dict[str, Any]]]:
     """Return every name in lower case with its definition and the parameters it implies."""
+    return {**_built_in_names(), **_spell(_registered.values())}  # `register` lets none be taken
+
+
+@cache
+def _built_in_names() -> dict[str, tuple[Definition, dict[str, Any]]]:
+    return _spell(_built_in().values())
+
+
+def _spell(known: Iterable[Definition]) -> dict[str, tuple[Definition, dict[str, Any]]]:
     found: dict[str, tuple[Definition, dict[str, Any]]] = {}
-    for definition in definitions().values():
+    for definition in known:
         found[definition.name.lower()] = (definition, {})
         for alias, implied in definition.aliases.items():
             found.setdefault(alias.lower(), (definition, dict(implied)))
