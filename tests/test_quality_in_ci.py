@@ -110,9 +110,31 @@ def test_the_action_reads_all_that_it_is_given(
     assert "strict must be true or false, found 'yes'" in shown
     code, shown = run_action(project, {**again, "strict": "True"}, clean_environment)
     assert code == 0, shown
+    code, shown = run_action(project, {**again, "strict-data": "1"}, clean_environment)
+    assert code == 2, shown
+    assert "strict-data must be true or false, found '1'" in shown
     (project / "berryeval.yaml").unlink()
     code, shown = run_action(project, again, clean_environment)
     assert code == 0, shown
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the steps are written for bash")
+def test_the_action_can_refuse_other_data(project: Path, clean_environment: dict[str, str]) -> None:
+    """With a run of its own, and with one that is given."""
+    first = {"package": "berryeval", "fail-below": "RR=0.1", "output": "first"}
+    code, shown = run_action(project, first, clean_environment)
+    assert code == 0, shown
+    queries = project / "drinks" / "queries.jsonl"
+    text = queries.read_text("utf-8")
+    queries.write_text(text.replace("?", " now?", 1), encoding="utf-8")
+    inputs = {**first, "baseline": "first/run", "output": "second"}
+    code, shown = run_action(project, inputs, clean_environment)
+    assert code == 0, shown
+    for more in ({"output": "third"}, {"run": "second/run"}):
+        given = {**inputs, **more, "strict-data": "true"}
+        code, shown = run_action(project, given, clean_environment)
+        assert code == 2, shown
+        assert "which --strict-data" in shown
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the steps are written for bash")

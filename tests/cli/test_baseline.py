@@ -250,7 +250,8 @@ def test_diff_compares_unregistered_metrics(
     only = run_of({"RR": [0.5, 0.6]}, name="d")
     Path("d.json").write_text(only.dumps(), encoding="utf-8")
     found = outcome_of(capsys, "baseline", "diff", "d.json", "--baseline", "c.json")
-    assert "the baseline has TheirOwn of bm25 on drinks" in found
+    assert "the baseline has TheirOwn of bm25 on drinks, the run does not measure it" in found
+    assert "rescore" not in found  # nothing here knows the metric
     assert found.endswith("exit code 0\n")
 
 

@@ -158,7 +158,12 @@ def test_on_github_the_step_has_a_summary_and_notes(
 def test_metrics_missing_from_the_run_are_reported(capsys: pytest.CaptureFixture[str]) -> None:
     asked = ("gate", "errors.json", "--baseline", "before.json")
     found = outcome_of(capsys, *asked)
-    assert "INCONCLUSIVE  the baseline has RR of bm25 on drinks, the run does not" in found
+    words = " ".join(found.split())
+    assert (
+        "INCONCLUSIVE the baseline has RR of bm25 on drinks, the run does not measure it; nothing "
+        "was compared. To compute it from the answers of the run: berryeval runs rescore "
+        "errors.json -m RR --save; for every run: add it to metrics"
+    ) in words
     assert outcome_of(capsys, *asked, "--strict").endswith("exit code 1\n")
 
 

@@ -343,3 +343,49 @@ def test_the_hash_is_that_of_the_scored_data(capsys: pytest.CaptureFixture[str])
     assert rescored(capsys, "run", "-m", "RR", "--benchmark", "changed")["content_hash"] == now
     assert berryeval("runs", "rescore", "run", "-m", "RR", "--benchmark", "changed") == 0
     assert f"drinks: 4 queries; {now}" in " ".join(capsys.readouterr().out.split())
+
+
+def test_a_file_with_the_verdicts_of_a_gate_is_written_again_by_the_gate(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """`report` knows only the rules of the run."""
+    rule = ("--fail-below", "RR=0.99")
+    assert berryeval("gate", "run", *rule, "--export", "junit", "markdown") == 1
+    assert berryeval("report", "run", "-f", "json", "-o", "run/report.json") == 0
+    capsys.readouterr()
+    assert berryeval("runs", "rescore", "run", "-m", "AP", "--save") == 0
+    said = capsys.readouterr().out
+    for file, name in (("junit.xml", "junit"), ("report.md", "markdown")):
+        again = f"berryeval gate run --export {name} --output run, with the rules of its verdicts"
+        assert f"note: run/{file} lacks the new metrics; to write it again: {again}\n" in said
+    assert "to write it again: berryeval report run -o run/report.json\n" in said
+    assert berryeval("gate", "run", "--export", "junit", "--output", "run", *rule) == 1
+    assert "<failure " in Path("run/junit.xml").read_text(encoding="utf-8")
+
+
+def test_a_file_with_the_verdicts_of_the_run_is_written_again_by_report(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    made = ("eval", "--benchmarks", "drinks", "-q", "--providers", "bm25", "--output", "judged")
+    assert berryeval(*made, "--fail-below", "RR=0.99", "--export", "junit") == 1
+    capsys.readouterr()
+    assert berryeval("runs", "rescore", "judged", "-m", "GMAP", "--save") == 0
+    assert "again: berryeval report judged -o judged/junit.xml\n" in capsys.readouterr().out
+
+
+def test_a_metric_that_was_added_to_the_baseline_alone_is_named_with_what_to_type(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert berryeval("runs", "rescore", "run", "-m", "bpref", "--save") == 0
+    assert berryeval("baseline", "set", "run") == 0
+    made = ("eval", "--benchmarks", "drinks", "-q", "--providers", *PROVIDERS, "--output", "next")
+    capsys.readouterr()
+    assert berryeval(*made, "--baseline", "berryeval-baseline.json") == 0
+    said = " ".join(capsys.readouterr().out.split())
+    again = "runs rescore next -m Bpref --save"
+    compute = "To compute it from the answers of the run: berryeval"
+    assert f"does not measure it; nothing was compared. {compute} {again}" in said
+    assert berryeval(*again.split()) == 0
+    capsys.readouterr()
+    assert berryeval("gate", "next", "--baseline", "berryeval-baseline.json") == 0
+    assert "does not measure" not in " ".join(capsys.readouterr().out.split())

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from berryeval.gates import Baseline, Gate, Rule, judge
 from berryeval.reports import Report
 from berryeval.reports.exporters import github, junit, markdown
+from berryeval.reports.html import page as html
 from berryeval.runs.answers import AnswerRecord, HitRecord, MissedTarget
 from tests.gates.worlds import run_of
 
@@ -79,3 +80,23 @@ def test_every_report_names_them() -> None:
     shown = markdown.render(report)
     assert "<summary>the queries of bm25 on drinks that fell most:</summary>" in shown
     assert "- RR 1.000 → 0.000 q00: ?\n  - 1. tea#2 (grade 1)\n" in shown
+
+
+def test_queries_with_a_perfect_score_are_not_among_the_worst() -> None:
+    (found,) = verdicts(answered([1.0] * 9 + [0.5]), {"metric": "RR", "at_least": 0.99}, worst=3)
+    assert [line for line in found.fallen if line.startswith("  RR")] == ["  RR 0.500  q09: ?"]
+
+
+def test_the_page_and_strict_reports_name_them() -> None:
+    run = answered(AFTER)
+    failed = verdicts(run, {"metric": "RR", "max_drop": 0.0})
+    page = html.render(Report.of([run], verdicts=failed))
+    assert f"<summary><bdi>{FELL[0]}</bdi></summary>" in page
+    assert "<bdi>RR 1.000 → 0.000 q00: ?</bdi>" in page
+    assert "<bdi>missed: tea/brewing (grade 3)</bdi>" in page
+    unclear = [replace(one, status="inconclusive") for one in failed]
+    for strict in (False, True):
+        report = Report.of([run], verdicts=unclear, strict=strict)
+        shown = (html.render(report), junit.render(report), github.render(report),
+                 markdown.render(report))  # fmt: skip
+        assert [FELL[0] in one for one in shown] == [strict] * 4

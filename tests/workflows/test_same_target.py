@@ -6,7 +6,7 @@ import pytest
 
 import berryeval as be
 from berryeval.reports.differences import MovedHit
-from berryeval.runs.answers import AnswerRecord, MissedTarget
+from berryeval.runs.answers import AnswerRecord, FoundTarget, MissedTarget
 from berryeval.workflows.run_comparison import join_by_target
 
 OLD = MovedHit("tea#details", "tea > Details", 3.0, before=1)
@@ -74,3 +74,30 @@ def test_a_comparison_of_two_chunkers_is_about_targets() -> None:
     ]
     assert both
     assert all(hit.grade for hit in both)
+
+
+def found(*ranks: int, names: tuple[str, ...] = ("'tea'",)) -> AnswerRecord:
+    """Return an answer that finds the targets at these ranks."""
+    pairs = zip(names, ranks, strict=True)
+    return AnswerRecord("q1", "ok", found=tuple(FoundTarget(name, 3.0, at) for name, at in pairs))
+
+
+def test_a_target_cut_into_chunks_and_as_a_document_is_one_target() -> None:
+    """The ids, names and number of hits differ; the recorded target is the same."""
+    chunks = [MovedHit("tea#1", "tea#1", 3.0, before=2), MovedHit("tea#2", "tea#2", 0.0, before=3)]
+    document = MovedHit("tea", "tea", 3.0, after=5)
+    joined = join_by_target([*chunks, document], found(2), found(5))
+    assert joined == [MovedHit("tea#1", "tea#1", 3.0, before=2, after=5), chunks[1]]
+
+
+def test_other_targets_of_a_document_are_not_joined() -> None:
+    apart = [OLD, NEW]
+    assert join_by_target(apart, found(1), found(9, names=("'tea', quote 'hot'",))) == apart
+
+
+def test_targets_are_joined_one_to_one() -> None:
+    both = ("'tea'", "'tea', quote 'hot'")
+    whole = MovedHit("tea", "tea", 3.0, before=1)
+    parts = [MovedHit("tea#1", "tea#1", 3.0, after=1), MovedHit("tea#2", "tea#2", 3.0, after=4)]
+    joined = join_by_target([whole, *parts], found(1, 1, names=both), found(1, 4, names=both))
+    assert joined == [MovedHit("tea", "tea#1", 3.0, before=1, after=1), parts[1]]

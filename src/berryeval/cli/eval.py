@@ -111,7 +111,8 @@ def run_eval(  # noqa: PLR0913 - the options of the command
             "export": export, "label": label, "eval_dir": eval_dir,
         },
         config=config, output=output, resume=resume, retry_errors=retry_errors,
-        baseline=baseline, max_drop=max_drop, strict_data=strict_data, store=store,
+        baseline=baseline, max_drop=max_drop, strict=strict, strict_data=strict_data,
+        store=store,
     )  # fmt: skip
     level = log_level(quiet=quiet, verbose=verbose)
     worst = 0
@@ -125,7 +126,7 @@ def run_eval(  # noqa: PLR0913 - the options of the command
         with progress_on(screen, hidden=quiet or json) as listener:
             done = evaluate(
                 plan, folder, listener, retry_errors=retry_errors, group_by=groups, store=place,
-                export=plan.export, strict=strict,
+                export=plan.export,
             )  # fmt: skip
         flush_lines()
         _report_exports(done)

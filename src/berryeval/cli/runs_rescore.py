@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from html import unescape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,6 +16,8 @@ if TYPE_CHECKING:
 
 
 _REPORTS: Final = ("report.*", "junit.xml")  # files that eval writes to a run folder
+_VERDICTS: Final = {".html": 'id="gates"', ".md": "| verdict | rule |", ".json": '"rule":'}
+_CASE: Final = re.compile(r'<testcase [^>]*\bname="([^"]*)"')
 
 
 def rescore(
@@ -105,12 +109,29 @@ def _find_outdated(found: FoundRun) -> list[Path]:
 def _warn_outdated(found: FoundRun) -> None:
     from berryeval._internal.text import format_command
     from berryeval.cli.output import console
+    from berryeval.reports import find_format
 
+    plan, folder = found.record.plan, str(found.folder)
+    gate = plan.get("gate") or {}
+    has_rules = bool(plan.get("thresholds") or gate.get("rules") or gate.get("baseline"))
     for path in _find_outdated(found):
-        again = format_command("report", str(found.folder), "-o", path)
-        console().print(
-            f"note: {path} lacks the new metrics; to write it again: {again}", style="yellow"
-        )
+        again = format_command("report", folder, "-o", path)
+        if not has_rules and _has_verdicts(path, found):
+            again = format_command(
+                "gate", folder, "--export", find_format(path), "--output", folder
+            )
+            again += ", with the rules of its verdicts"
+        words = f"note: {path} lacks the new metrics; to write it again: {again}"
+        console().print(words, style="yellow", soft_wrap=True)
+
+
+def _has_verdicts(path: Path, found: FoundRun) -> bool:
+    """Whether a report has verdicts, of a gate if the run has no rules."""
+    text = path.read_text(encoding="utf-8", errors="replace")
+    if path.suffix != ".xml":
+        return path.suffix in _VERDICTS and _VERDICTS[path.suffix] in text
+    providers = {one.name for part in found.record.benchmarks for one in part.providers}
+    return any(unescape(name) not in providers for name in _CASE.findall(text))
 
 
 def _print_json(

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         missing_sentence,
         missing_verdict,
         new_sentence,
+        unmeasured_sentence,
         within_budget,
     )
 else:

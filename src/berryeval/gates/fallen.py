@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from berryeval._internal.numbers import format_metric
 from berryeval._internal.text import truncate
-from berryeval.metrics import direction_of
+from berryeval.gates.rules import ROUNDING
+from berryeval.metrics import direction_of, range_of
 
 if TYPE_CHECKING:
     from berryeval.data import Query
@@ -30,7 +31,8 @@ def describe_fallen(
 ) -> tuple[str, ...]:
     """Return lines about the queries that fell most below `before`, or else are worst.
 
-    Nothing for a provider without scores or answers.
+    Queries with a perfect score are not among the worst. Nothing for a provider without scores or
+    answers.
     """
     scores = provider.scores_with(metric)
     if scores is None or not count:
@@ -39,7 +41,9 @@ def describe_fallen(
     outcomes = dict(zip(scores.queries, scores.outcomes, strict=True))
     judged = [q for q in queries if outcomes.get(q.id) not in {None, "no relevant documents"}]
     if before is None:
-        worst = sorted(judged, key=lambda query: sign * now[query.id])
+        best = max(sign * end for end in range_of(metric)) - ROUNDING
+        could = [query for query in judged if sign * now[query.id] < best]
+        worst = sorted(could, key=lambda query: sign * now[query.id])
         title = f"the worst queries of {provider.name} on {benchmark.name}:"
     else:
         change = {q.id: sign * (now[q.id] - before[q.id]) for q in judged if q.id in before}

@@ -13,7 +13,14 @@ from berryeval._internal.numbers import format_metric
 from berryeval._internal.text import format_rescore_command
 from berryeval.errors import ConfigurationError
 from berryeval.gates.fallen import SHOWN, describe_fallen
-from berryeval.gates.regression import Drop, Sample, correct_together, enough_samples, measure_drop
+from berryeval.gates.regression import (
+    Drop,
+    Sample,
+    add_needed,
+    correct_together,
+    enough_samples,
+    measure_drop,
+)
 from berryeval.gates.validation import (
     check_aggregate,
     check_held,
@@ -34,6 +41,7 @@ from berryeval.gates.verdict import (
     judge_errors,
     judge_latency,
     judge_limit,
+    missing_sentence,
     missing_verdict,
     new_sentence,
 )
@@ -209,7 +217,8 @@ def _measure_drops(
     samples = _collect_samples(cases, baseline, changes)
     count = enough_samples(list(samples.values()))
     drops = [measure_drop(sample, samples=count) for sample in samples.values()]
-    return dict(zip(samples, correct_together(drops), strict=True))
+    known = zip(correct_together(drops), samples.values(), strict=True)
+    return dict(zip(samples, [add_needed(drop, sample) for drop, sample in known], strict=True))
 
 
 def _collect_samples(
@@ -292,7 +301,7 @@ def _judge_missing_parts(rule: Rule, run: RunRecord, baseline: Baseline) -> list
     """Return a verdict for each part of the baseline that the rule covers and the run lacks."""
     known = {(part.name, one.name) for part in run.benchmarks for one in part.providers}
     return [
-        missing_verdict(rule, part, f"{part.provider} on {part.benchmark}")
+        missing_verdict(rule, part, missing_sentence(f"{part.provider} on {part.benchmark}"))
         for part in baseline.parts
         if part.owner not in known and rule.covers(*part.owner) and rule.metric in part.values
     ]

@@ -5,18 +5,28 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
+
 from berryeval._internal.text import pluralize
-from berryeval.stats import POWER
+from berryeval.gates.rules import ROUNDING
+from berryeval.stats import POWER, queries_needed, spread_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+
+    import numpy.typing as npt
 
     from berryeval.gates.regression import Sample
+    from berryeval.stats import Floats
 
 
 _ENOUGH: Final = 0.1  # a gate that notices when every tenth query is ruined needs no advice
+_MOST: Final = 100_000  # queries that are worth a word
+_STEP: Final = 1.02
+_NORMAL: Final = NormalDist()
 
 
 @dataclass(frozen=True)
@@ -100,6 +110,36 @@ class Power:
         """Return the numbers for JSON."""
         names = ("queries", "family", "significance", "group", "fewest", "share", "needed")
         return {**{name: getattr(self, name) for name in names}, "sentence": self.sentence}
+
+
+def estimate_needed(
+    values: Floats,
+    effect: float,
+    level: float,
+    decides: Callable[[npt.NDArray[np.intp], float], bool],
+) -> int | None:
+    """Return about how many queries like these decide a rule in four of five sets.
+
+    None if no number does, or more than 100,000.
+
+    Args:
+        values: Values of the queries, or their changes.
+        effect: Distance of the mean from the value that decides.
+        level: Confidence level of the decision.
+        decides: Whether these places of the values, repeated, decide by this margin.
+    """
+    if abs(effect) <= ROUNDING:
+        return None
+    count = max(len(values) + 1, queries_needed(values, effect, level=level) or 0)
+    order = np.argsort(values, kind="stable")
+    spread = _NORMAL.inv_cdf(POWER) * spread_of(values)
+    while count <= _MOST:
+        places = order[((np.arange(count) + 0.5) * len(values) / count).astype(np.intp)]
+        if decides(places, spread / math.sqrt(count)):
+            digits = 10 ** max(len(str(count)) - 2, 0)
+            return math.ceil(count / digits) * digits
+        count = math.ceil(count * _STEP)
+    return None
 
 
 def _chance_of(least: int, count: int, share: float) -> float:

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from berryeval._internal.aggregates import aggregate
+from berryeval.gates.power import Power, estimate_needed
+from berryeval.gates.rules import ROUNDING
 from berryeval.gates.validation import can_break
 from berryeval.gates.verdict import judge_drop
 from berryeval.metrics import range_of
@@ -32,6 +34,8 @@ from berryeval.stats import (
 )
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from berryeval._internal.aggregates import Interval
     from berryeval.gates.rules import Rule
     from berryeval.gates.verdict import Status
@@ -82,6 +86,7 @@ class Drop:
     cannot: str = ""  # reason why there is no p
     note: str = ""  # values of both sides, if data changed
     no_room: bool = False  # the baseline is too close to the worst value for a larger drop
+    needed: int | None = None  # queries that would decide, if these do not
 
     @property
     def gain(self) -> float:
@@ -161,6 +166,30 @@ def correct_together(drops: Sequence[Drop]) -> list[Drop]:
     return [
         replace(drop, p=p, family=max(family, 1)) for drop, p in zip(drops, p_values, strict=True)
     ]
+
+
+def add_needed(drop: Drop, sample: Sample) -> Drop:
+    """Return the drop with about how many queries would decide the rule, if these do not."""
+    verdict = judge_drop(drop, sample.rule)
+    if verdict.status != "inconclusive" or drop.p is None or sample.aggregate != "mean":
+        return drop
+    rule, pair = sample.rule, Pair.of(sample.before, sample.after)
+    least = -(rule.max_drop or 0.0)
+    worse = drop.gain < least - ROUNDING
+    fewest = Power(drop.queries, drop.family, rule.significance).fewest
+    # A drop that is larger than allowed has to become significant; else it has to be ruled out.
+    level = 1 - rule.significance / (drop.family if worse else 1)
+
+    def decides(places: npt.NDArray[np.intp], margin: float) -> bool:
+        if worse:
+            return int((abs(pair.differences[places]) > 0).sum()) >= fewest
+        more = replace(sample, before=sample.before[places], after=sample.after[places])
+        interval = _interval_of_drop(more, Pair.of(more.before, more.after))
+        gained = replace(drop, interval=interval).least_gain
+        return gained is not None and gained - margin >= least
+
+    effect = drop.gain if worse else drop.gain - least
+    return replace(drop, needed=estimate_needed(pair.differences, effect, level, decides))
 
 
 @dataclass(frozen=True)

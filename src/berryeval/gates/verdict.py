@@ -14,10 +14,12 @@ from berryeval._internal.numbers import (
     format_value_beside,
 )
 from berryeval._internal.serial import JsonRecord, Reader, choice_reader, type_mismatch
-from berryeval._internal.text import pluralize
+from berryeval._internal.text import format_rescore_command, pluralize
 from berryeval._internal.validate import is_number
+from berryeval.errors import BerryEvalError
+from berryeval.gates.power import estimate_needed
 from berryeval.gates.rules import ROUNDING
-from berryeval.metrics import cut_to_range, range_of
+from berryeval.metrics import cut_to_range, parse_metric, range_of
 from berryeval.runner import count_failed
 from berryeval.stats import (
     bounded_interval,
@@ -28,6 +30,9 @@ from berryeval.stats import (
 )
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
     from berryeval.gates.baseline_scores import BaselinePart
     from berryeval.gates.regression import Drop
     from berryeval.gates.rules import Rule
@@ -73,6 +78,7 @@ class Verdict(JsonRecord):
         family: Number of changes corrected together; None without p.
         fallen: Lines about the queries that fell most, or are worst; for the first metric rule of a
             provider that does not pass.
+        needed: About how many queries like these would decide an inconclusive rule, or None.
     """
 
     readers: ClassVar[Mapping[str, Reader]] = {
@@ -97,6 +103,7 @@ class Verdict(JsonRecord):
     p: float | None = None
     family: int | None = None
     fallen: tuple[str, ...] = ()
+    needed: int | None = None
     extra: Mapping[str, Any] = field(default_factory=dict, hash=False, repr=False)
 
     def to_dict(self) -> dict[str, Any]:
@@ -147,17 +154,34 @@ def judge_limit(scores: Scores, rule: Rule) -> Verdict:
     shown = format_value_beside(value, limit)
     shown += _describe_interval(interval, rule, level, scores.count)
     sentence = f"{rule.subject} is {shown}; {rule.requirement}"
+    needed = None
     if status == "inconclusive":
         verb = "is" if scores.count == 1 else "are"
         why = f"{pluralize(scores.count, 'query', 'queries')} {verb} too few to decide"
         if interval is None and scores.count > 1:
             why = f"{scores.count} identical values do not show how much values vary"
-        sentence += f", but {why}"
+        elif interval is not None and scores.aggregates[row] == "mean":
+            needed = _needed_for_limit(scores.values[row], rule, level)
+        sentence += f", but {why}{_suggest(needed)}"
     return Verdict(
         status, str(rule), sentence,
         value=value, limit=limit, n=scores.count,
-        interval=interval, level=level if interval else None,
+        interval=interval, level=level if interval else None, needed=needed,
     )  # fmt: skip
+
+
+def _needed_for_limit(values: Floats, rule: Rule, level: float) -> int | None:
+    def decides(places: npt.NDArray[np.intp], margin: float) -> bool:
+        found = interval_of_value(rule.metric, values[places], "mean", level)
+        if found is None:
+            return False
+        return _compare_with_limit(found.low - margin, found.high + margin, rule) != "inconclusive"
+
+    return estimate_needed(values, float(values.mean()) - rule.limit, level, decides)
+
+
+def _suggest(needed: int | None) -> str:
+    return "" if needed is None else f"; about {needed:,} like these would suffice"
 
 
 def interval_of_value(metric: str, values: Floats, how: str, level: float) -> Interval | None:
@@ -245,7 +269,7 @@ def judge_drop(drop: Drop, rule: Rule, *, wanted: bool = True) -> Verdict:
         status, str(rule), f"{_describe(drop, rule)}{allowed}{_add_details(drop, rule)}{why}",
         value=drop.change if drop.queries else None, limit=rule.max_drop, n=drop.queries,
         interval=drop.interval, level=round(1 - rule.significance, 12) if drop.interval else None,
-        p=drop.p, family=None if drop.p is None else drop.family,
+        p=drop.p, family=None if drop.p is None else drop.family, needed=drop.needed,
     )  # fmt: skip
 
 
@@ -258,8 +282,9 @@ def _decide(drop: Drop, rule: Rule) -> tuple[Status, str]:
         return "inconclusive", f"; significance cannot be tested: {why}"
     least = -(rule.max_drop or 0.0) - ROUNDING
     significant = drop.p <= rule.significance
+    more = _suggest(drop.needed).replace(" like these", " queries like these")
     if drop.gain < least:
-        chance = f", but the {rule.worsening} is not significant"
+        chance = f", but the {rule.worsening} is not significant{more}"
         return ("fail", "") if significant else ("inconclusive", chance)
     gained = significant and drop.gain >= 0
     if gained or (drop.least_gain is not None and drop.least_gain >= least):
@@ -267,7 +292,7 @@ def _decide(drop: Drop, rule: Rule) -> tuple[Status, str]:
     if drop.no_room:
         end = "high" if drop.less_is_better else "low"
         return "inconclusive", f", but the baseline is too {end} for a larger {rule.worsening}"
-    return "inconclusive", f", but a larger {rule.worsening} cannot be ruled out"
+    return "inconclusive", f", but a larger {rule.worsening} cannot be ruled out{more}"
 
 
 def _describe(drop: Drop, rule: Rule) -> str:
@@ -320,10 +345,10 @@ def _add_details(drop: Drop, rule: Rule) -> str:
 # Items present on only one side
 
 
-def missing_verdict(rule: Rule, part: BaselinePart, item: str) -> Verdict:
+def missing_verdict(rule: Rule, part: BaselinePart, sentence: str) -> Verdict:
     """Return the verdict for an item of the baseline that the run lacks."""
     return Verdict(
-        "inconclusive", str(rule), missing_sentence(item),
+        "inconclusive", str(rule), sentence,
         benchmark=part.benchmark, provider=part.provider, group=rule.group,
         metric=rule.metric, limit=rule.max_drop, about=rule.about,
     )  # fmt: skip
@@ -332,6 +357,23 @@ def missing_verdict(rule: Rule, part: BaselinePart, item: str) -> Verdict:
 def missing_sentence(item: str) -> str:
     """Return the sentence for an item of the baseline that the run lacks."""
     return f"the baseline has {item}, the run does not; nothing was compared"
+
+
+def unmeasured_sentence(metric: str, part: BaselinePart, run: str) -> str:
+    """Return the sentence for a metric of the baseline that the run lacks, with what to type."""
+    found = (
+        f"the baseline has {metric} of {part.provider} on {part.benchmark}, the run does not "
+        "measure it; nothing was compared"
+    )
+    try:
+        parse_metric(metric)
+    except BerryEvalError:  # a custom metric that is not registered here
+        return found
+    again = format_rescore_command(run, metric)
+    return (
+        f"{found}. To compute it from the answers of the run: {again}; for every run: add it to "
+        "metrics"
+    )
 
 
 def new_sentence(provider: str, benchmark: str) -> str:

@@ -142,12 +142,13 @@ def format_verdict(verdict: Verdict) -> str:
     return f"{owner}{group}: {verdict.sentence}".removeprefix(": ")
 
 
-def is_named(verdict: Verdict) -> bool:
-    """Whether a report names the queries that fell: only where the rule fails."""
-    return verdict.status == "fail" and bool(verdict.fallen)
+def name_fallen(verdict: Verdict, *, strict: bool = False) -> tuple[str, ...]:
+    """Return the lines on the queries that fell, if the rule fails the gate."""
+    fails = verdict.status == "fail" or (strict and verdict.status == "inconclusive")
+    return verdict.fallen if fails else ()
 
 
-def format_with_queries(verdict: Verdict) -> str:
+def format_with_queries(verdict: Verdict, *, strict: bool = False) -> str:
     """Format a verdict, and if it fails the queries that fell below it."""
-    lines = verdict.fallen if is_named(verdict) else ()
+    lines = name_fallen(verdict, strict=strict)
     return "\n".join([format_verdict(verdict), *lines])

@@ -16,6 +16,7 @@ from berryeval.gates import (
     missing_sentence,
     missing_verdict,
     new_sentence,
+    unmeasured_sentence,
 )
 from berryeval.metrics import direction_of, parse_metrics
 from berryeval.runner import count_failed
@@ -180,11 +181,11 @@ def _rules_for(part: BaselinePart) -> list[Rule]:
     ]
 
 
-def judge_unshared(run: RunRecord, kept: Baseline) -> list[Verdict]:
-    """Return verdicts for items present on only one side."""
+def judge_unshared(run: RunRecord, kept: Baseline, named: str = "") -> list[Verdict]:
+    """Return verdicts for items present on only one side; commands call the run `named`."""
     metrics = metrics_of_run(run)
     missing = [
-        missing_verdict(rule, old, f"{rule.metric} of {old.provider} on {old.benchmark}")
+        missing_verdict(rule, old, unmeasured_sentence(rule.metric, old, named or run.id))
         for old in kept.parts
         if (names := metrics.get((old.benchmark, old.provider))) is not None
         for rule in _rules_for(old)

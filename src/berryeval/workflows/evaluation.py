@@ -140,13 +140,12 @@ def evaluate(
     group_by: Sequence[str] = (),
     store: str | None = None,
     export: Sequence[str] = (),
-    strict: bool = False,
 ) -> Evaluation:
     """Run a plan: ask every provider, score the answers, save the run, and judge it.
 
     Queries that the folder has an answer to are not asked again. `benchmarks` are those of the plan
     if they are loaded already; `group_by` is checked before the run; without a `store` the run is
-    added to none; with `strict`, an inconclusive rule fails.
+    added to none.
     """
     loaded = list(benchmarks) or load_benchmarks(plan)
     for benchmark in loaded:
@@ -167,7 +166,7 @@ def evaluate(
             folder.write_record(record)
     remembered = remember(record, store, folder.path if folder.kept else None)
     verdicts = tuple(judge_record(plan.whole_gate, record, baseline))
-    strict = strict or plan.gate.on_inconclusive == "fail"
+    strict = plan.gate.on_inconclusive == "fail"
     return Evaluation(
         plan,
         folder,

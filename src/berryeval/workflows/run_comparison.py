@@ -396,8 +396,10 @@ def _pair_hits(baseline: Side, system: Side, query: str) -> list[MovedHit]:
         MovedHit(name, names[name], max(grades[name], default=None), before, after)
         for name, (before, after) in ranks.items()
     ]
-    if baseline.candidate.part.content_hash == system.candidate.part.content_hash:
-        found = join_by_target(found, baseline.answer(query), system.answer(query))
+    before, after = baseline.answer(query), system.answer(query)
+    same = baseline.candidate.part.content_hash == system.candidate.part.content_hash
+    if same or (before.found and after.found):
+        found = join_by_target(found, before, after)
     return sorted(found, key=_rank_by_worth)
 
 
@@ -409,7 +411,12 @@ def _rank_by_worth(hit: MovedHit) -> tuple[float, int]:
 def join_by_target(
     hits: Sequence[MovedHit], before: AnswerRecord, after: AnswerRecord
 ) -> list[MovedHit]:
-    """Join two hits that cover the same judged target into one with both ranks."""
+    """Join two hits that cover the same judged target into one with both ranks.
+
+    Answers that do not record the targets that they found are joined by document and grade.
+    """
+    if before.found and after.found:
+        return _join_by_record(hits, before, after)
     gone: dict[tuple[str, float], list[MovedHit]] = {}
     come: dict[tuple[str, float], list[MovedHit]] = {}
     for hit in hits:
@@ -427,6 +434,23 @@ def join_by_target(
                 after=entered[0].after,
             )
             joined[entered[0]] = joined[left[0]]
+    return list(dict.fromkeys(joined.get(hit, hit) for hit in hits))
+
+
+def _join_by_record(
+    hits: Sequence[MovedHit], before: AnswerRecord, after: AnswerRecord
+) -> list[MovedHit]:
+    """Join hits by the recorded targets, best grade first; a hit is joined once."""
+    gone = {hit.before: hit for hit in hits if hit.after is None}
+    come = {hit.after: hit for hit in hits if hit.before is None}
+    rank_of = {target.name: target.rank for target in after.found}
+    joined: dict[MovedHit, MovedHit] = {}
+    for target in before.found:
+        left, entered = gone.get(target.rank), come.get(rank_of.get(target.name))
+        if left and entered and left not in joined and entered not in joined:
+            name = _join_names(left.name.split(_SEPARATOR)[0], left.name, entered.name)
+            joined[left] = replace(left, name=name, after=entered.after)
+            joined[entered] = joined[left]
     return list(dict.fromkeys(joined.get(hit, hit) for hit in hits))
 
 

@@ -172,6 +172,7 @@ class RunRequest:
     retry_errors: bool = False
     baseline: str | None = None
     max_drop: Sequence[str] | None = None
+    strict: bool = False
     strict_data: bool = False
     store: str | None = None
 
@@ -204,6 +205,8 @@ def plan_run(request: RunRequest) -> tuple[Plan, RunFolder, str | None]:
     drops = read_limits(request.max_drop, "--max-drop", "nDCG@10=0.01")
     gate = replace_baseline(add_limits(plan.gate, {}, drops), request.baseline)
     gate = require_same_data(gate, wanted=request.strict_data)
+    if request.strict:
+        gate = gate.model_copy(update={"on_inconclusive": "fail"})
     place = choose_store(request.store, request.config)
     return plan.model_copy(update={"gate": gate}), folder, place
 

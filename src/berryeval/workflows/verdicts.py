@@ -152,7 +152,7 @@ def judge_record(
         return judge(gate, run, baseline, named=named, worst=worst)
     whole = forbid_drops(gate, metrics_of_run(run), baseline)
     found = judge(whole, run, baseline, named=named, worst=worst)
-    return [*found, *judge_unshared(run, baseline)]
+    return [*found, *judge_unshared(run, baseline, named)]
 
 
 def has_passed(verdicts: Iterable[Verdict], *, strict: bool = False) -> bool:
@@ -288,7 +288,7 @@ def compare_with_baseline(
     kept = find_other_baseline(baseline, record.id, record.created)
     rules = drop_rules(metrics_of_run(record), kept, record.id)
     gate = Gate(baseline=kept.run, strict_data=strict_data).model_copy(update={"rules": rules})
-    verdicts = [*judge(gate, record, kept, wanted=False), *judge_unshared(record, kept)]
+    verdicts = [*judge(gate, record, kept, wanted=False), *judge_unshared(record, kept, run)]
     return JudgedRun(record, Path(), verdicts, "", strict)
 
 

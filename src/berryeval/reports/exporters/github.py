@@ -28,7 +28,7 @@ def build_commands(report: Report) -> Iterator[str]:
         if one.status in _LEVELS:
             title = f"Retrieval quality: {one.rule}"
             level = "error" if report.strict else _LEVELS[one.status]
-            yield _format_command(level, title, format_with_queries(one))
+            yield _format_command(level, title, format_with_queries(one, strict=report.strict))
     for section in report.sections:
         for system in section.systems:
             if system.record.failure:

@@ -11,7 +11,12 @@ from berryeval._internal import numbers
 from berryeval._internal.text import escape_direction
 from berryeval.gates import within_budget
 from berryeval.reports.exports import Exporter, single_file
-from berryeval.reports.legends import is_named, section_warnings, system_warnings, warning_lines
+from berryeval.reports.legends import (
+    name_fallen,
+    section_warnings,
+    system_warnings,
+    warning_lines,
+)
 from berryeval.reports.tables import cost_title
 from berryeval.runner import FAILED
 
@@ -112,7 +117,7 @@ def _add_verdict(suite: ET.Element, verdict: Verdict, *, strict: bool) -> None:
         name += f" ({verdict.group})"
     case = _add_case(suite, owner or _ALL, name, 0.0)
     if verdict.status in _KINDS:
-        lines = verdict.fallen if is_named(verdict) else ()
+        lines = name_fallen(verdict, strict=strict)
         kind = "failure" if strict else _KINDS[verdict.status]
         _add_result(case, kind, verdict.sentence, verdict.status, lines)
     else:

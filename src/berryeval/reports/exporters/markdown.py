@@ -25,7 +25,7 @@ from berryeval.reports.legends import (
     describe_interval,
     describe_namesakes,
     describe_test,
-    is_named,
+    name_fallen,
     name_tests,
     warning_lines,
 )
@@ -39,7 +39,6 @@ from berryeval.reports.tables import (
 )
 
 if TYPE_CHECKING:
-    from berryeval.gates import Verdict
     from berryeval.reports.differences import ComparedBenchmark, MovedQuery
     from berryeval.reports.sections import Report, Section
     from berryeval.reports.tables import Cell, Table
@@ -60,7 +59,8 @@ def render(report: Report) -> str:
         parts.append(escape(report.note))
     if report.verdicts:
         parts.append(render_table(build_verdicts_table(report.verdicts), _STATUS_MARKS))
-        parts.extend(_describe_fallen(one) for one in report.verdicts if is_named(one))
+        fallen = [name_fallen(one, strict=report.strict) for one in report.verdicts]
+        parts.extend(_describe_fallen(lines) for lines in fallen if lines)
     for one in report.compared:
         parts.extend(comparison_parts(one))
     for section in report.sections:
@@ -69,9 +69,9 @@ def render(report: Report) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _describe_fallen(verdict: Verdict) -> str:
+def _describe_fallen(fallen: Sequence[str]) -> str:
     """Return the queries that fell as a folded list."""
-    title, *lines = verdict.fallen
+    title, *lines = fallen
     items = [f"{'  ' * (line.startswith('    '))}- {escape(line.strip())}" for line in lines]
     summary = f"<details><summary>{escape(title)}</summary>"
     return "\n".join([summary, "", *items, "", "</details>"])

@@ -39,6 +39,7 @@ from berryeval.reports.legends import (
     describe_interval,
     describe_test,
     group_by_owner,
+    name_fallen,
 )
 from berryeval.reports.tables import build_differences_table, result_keys
 
@@ -67,6 +68,7 @@ def render(report: Report) -> str:
         "page.html",
         report=report,
         group_by_owner=group_by_owner,
+        name_fallen=name_fallen,
         differences=differences,
         describe_test=describe_test,
         metric_table=_metric_table,
