@@ -294,7 +294,7 @@ def test_a_baseline_with_missing_values_is_rejected() -> None:
     with pytest.raises(DataError, match=r"\['nDCG@10'\]\[3\]: expected a number, found number nan"):
         Baseline.read(data, "b.json")
     data["parts"][0]["values"]["nDCG@10"] = [0.5]
-    with pytest.raises(DataError, match="has 1 values for 10 queries"):
+    with pytest.raises(DataError, match="has 1 value for 10 queries"):
         Baseline.read(data, "b.json")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,10 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from berryeval._internal.numbers import format_change_beside, format_value_beside
-from berryeval.gates import Baseline, Gate, Rule, Verdict, judge
+from berryeval.errors import DataError
+from berryeval.gates import Baseline, BaselinePart, Gate, Rule, SelfCheck, Verdict, judge
 from berryeval.gates.rules import ROUNDING
 from berryeval.runs.record import Latency
-from tests.gates.worlds import run_of
+from berryeval.stats import Pair, describe_unanswered
+from tests.gates.worlds import run_of, scores_of
 
 shares = st.floats(0.0, 1.0)
 
@@ -127,3 +130,21 @@ def test_a_failed_provider_fails_every_rule() -> None:
 )
 def test_the_text_of_a_rule_includes_its_unit(rule: dict[str, Any], words: str) -> None:
     assert str(Rule(**rule)) == words
+
+
+def test_one_of_anything_is_singular() -> None:
+    (found,) = judge(
+        Gate(rules=[Rule(errors=True, at_most=0)]), run_of({"RR": [0.0]}, outcomes={"error": 1})
+    )
+    assert found.sentence.startswith("1 of 1 query failed")
+    assert SelfCheck(1000, 1, 0, 0.025).sentence.startswith("1 false alarm in 1000 A/A tests")
+    with pytest.raises(DataError, match=r"^RR has 1 value for 2 queries$"):
+        BaselinePart("b", "", "p", 5, ("q1", "q2"), {"RR": (1.0,)})
+    with pytest.raises(DataError, match=r"^found 1 fingerprint for 2 queries"):
+        BaselinePart("b", "", "p", 5, ("q1", "q2"), {"RR": (1.0, 1.0)}, fingerprints=("x",))
+    with pytest.raises(DataError, match=r"^a has 1 value and b has 2"):
+        Pair.of([1.0], [1.0, 0.0])
+    scores = replace(scores_of({"RR": [0.0]}), outcomes=("missing",))
+    assert describe_unanswered("bm25", scores).startswith(
+        "bm25 has no answers to 1 of 1 query (q00); it scores 0, so"
+    )

@@ -19,6 +19,7 @@ from berryeval._internal.serial import (
     strip_schema_version,
     type_mismatch,
 )
+from berryeval._internal.text import pluralize
 from berryeval._internal.validate import is_number
 from berryeval.errors import BerryEvalError, ConfigurationError, DataError
 from berryeval.metrics import Aggregate, parse_metric
@@ -99,13 +100,13 @@ class BaselinePart(JsonRecord):
         query, count = max(Counter(self.queries).items(), key=itemgetter(1), default=("", 0))
         if count > 1:
             raise DataError(f"queries has {query!r} {count} times; keep one, with its values")
+        queries = pluralize(len(self.queries), "query", "queries")
         for name, row in self.values.items():
             if len(row) != len(self.queries):
-                raise DataError(f"{name} has {len(row)} values for {len(self.queries)} queries")
+                raise DataError(f"{name} has {pluralize(len(row), 'value')} for {queries}")
         if len(self.fingerprints) not in {0, len(self.queries)}:
-            raise DataError(
-                f"there are {len(self.fingerprints)} fingerprints for {len(self.queries)} queries"
-            )
+            marks = pluralize(len(self.fingerprints), "fingerprint")
+            raise DataError(f"found {marks} for {queries}; expected one for each, or none")
 
     @classmethod
     def of(

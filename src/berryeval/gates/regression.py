@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from berryeval._internal.aggregates import aggregate
+from berryeval._internal.text import pluralize
 from berryeval.gates.power import Power, estimate_needed
 from berryeval.gates.rules import ROUNDING
 from berryeval.gates.validation import can_break
@@ -237,8 +238,9 @@ class SelfCheck:
         if self.cannot:
             return f"false alarms cannot be counted: {self.cannot}"
         word = "no more than" if self.rate <= self.claimed else "not significantly more than"
+        alarms = pluralize(self.alarms, "false alarm")
         words = (
-            f"{self.alarms} false alarms in {self.trials} A/A tests ({self.rate:.1%}), "
+            f"{alarms} in {self.trials} A/A tests ({self.rate:.1%}), "
             f"{word if self.holds else 'more than'} the expected {self.claimed:.1%}"
         )
         if self.strict:

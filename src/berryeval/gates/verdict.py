@@ -241,7 +241,8 @@ def judge_errors(provider: ProviderRecord, rule: Rule) -> Verdict:
     failed = count_failed(provider.outcomes)
     value, limit = failed / total, rule.limit
     share = format_value_beside(value * 100, limit * 100, 1)
-    sentence = f"{failed} of {total} queries failed ({share}%); {rule.requirement}"
+    queries = pluralize(total, "query", "queries")
+    sentence = f"{failed} of {queries} failed ({share}%); {rule.requirement}"
     status = _compare_with_limit(value, value, rule)
     return Verdict(status, str(rule), sentence, value=value, limit=limit, n=total)
 

@@ -136,10 +136,11 @@ def describe_unanswered(name: str, scores: Scores, reported: Iterable[str] = ())
     missing = [query for query in scores.with_outcome("missing") if query not in known]
     if not missing:
         return ""
+    queries = pluralize(scores.count, "query", "queries")
+    zero = "it scores" if len(missing) == 1 else "these score"
     return (
-        f"{name} has no answers to {len(missing)} of {scores.count} queries "
-        f"({_list_some(missing)}); these score 0, so a difference may come from missing answers, "
-        "not from the rankings"
+        f"{name} has no answers to {len(missing)} of {queries} ({_list_some(missing)}); {zero} 0, "
+        "so a difference may come from missing answers, not from the rankings"
     )
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from berryeval._internal.text import pluralize
 from berryeval.errors import DataError
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ class Pair:
         pair = cls(check_column("a", a), check_column("b", b))
         if len(pair.a) != len(pair.b):
             raise DataError(
-                f"a has {len(pair.a)} values and b has {len(pair.b)}: "
+                f"a has {pluralize(len(pair.a), 'value')} and b has {len(pair.b)}: "
                 "a paired comparison needs both values of every query"
             )
         if not len(pair.a):
