@@ -378,7 +378,8 @@ def test_a_metric_that_was_added_to_the_baseline_alone_is_named_with_what_to_typ
 ) -> None:
     assert berryeval("runs", "rescore", "run", "-m", "bpref", "--save") == 0
     assert berryeval("baseline", "set", "run") == 0
-    made = ("eval", "--benchmarks", "drinks", "-q", "--providers", *PROVIDERS, "--output", "next")
+    made = ("eval", "--benchmarks", "drinks", "-q", "--providers", *PROVIDERS, "--output", "next",
+            "--metrics", "nDCG@10", "RR", "CharIoU@3")  # fmt: skip
     capsys.readouterr()
     assert berryeval(*made, "--baseline", "berryeval-baseline.json") == 0
     said = " ".join(capsys.readouterr().out.split())
