@@ -12,9 +12,11 @@ Hybrid Retrieval". A provider whose scores are all equal, or contradict the orde
 more than rounding, counts by position, evenly spaced from 1 down.
 
 The defaults (fusion by score, depth, feedback) were chosen on `spring-boot`, while the scores on
-`technical-docs` were in view, so neither is an independent test of them.
-Like all providers, both search the headings above a chunk
-as well as its text.
+`technical-docs` were in view, so neither is an independent test of them. Tune them on
+your own queries: with `weights: [1, 0.6]` and `feedback: 2` for bm25, nDCG@10 on `spring-boot` is
+0.824 instead of 0.792, while RR on `technical-docs` falls from 0.87 to 0.82.
+
+Like all providers, both search the headings above a chunk as well as its text.
 """
 
 from __future__ import annotations
