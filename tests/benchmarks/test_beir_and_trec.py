@@ -88,6 +88,32 @@ def test_a_beir_error_names_file_and_line(
     assert message in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        (
+            "d1\t1\t1\n",
+            "'d1' judged; queries.jsonl has '1', '2', '3'; are query and document swapped?",
+        ),
+        ("Q-1\t1\t1\n", "'Q-1' judged; queries.jsonl has '1'; the ids have 'Q-'"),
+    ],
+)
+def test_beir_judgments_of_no_query_are_named(rows: str, said: str, tmp_path: Path) -> None:
+    file = BEIR.write(tmp_path) / "qrels" / "test.tsv"
+    file.write_text(f"query-id\tcorpus-id\tscore\n{rows}", encoding="utf-8")
+    with pytest.raises(DataError) as caught:
+        load_benchmark(tmp_path)
+    assert str(caught.value) == f"{file}: judges none of 3 queries: {said}"
+
+
+@pytest.mark.parametrize("name", ["corpus.jsonl", "qrels/test.tsv"])
+def test_utf_16_is_named(name: str, tmp_path: Path) -> None:
+    file = BEIR.write(tmp_path) / name
+    file.write_text(file.read_text("utf-8"), encoding="utf-16")
+    with pytest.raises(DataError, match=f"{name}:1: not UTF-8 text but UTF-16; save it as UTF-8"):
+        load_benchmark(tmp_path)
+
+
 def test_beir_needs_a_folder(tmp_path: Path) -> None:
     path = tmp_path / "q.csv"
     path.write_text("question,doc_id\nx,a\n", encoding="utf-8")

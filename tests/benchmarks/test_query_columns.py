@@ -99,6 +99,8 @@ def test_ids_are_continued_with_the_question(tmp_path: Path) -> None:
         ("question,grade\nTea?,1\n",
          ": is no benchmark: no column with the document (any of document, "),
         ("doc_id,grade\ntea,1\n", ": is no benchmark: no column with the query (any of query, "),
+        ("How hot is tea?,tea\n", "; the first line must name the columns, such as question,"),
+        ("question|doc_id\nHow?|tea\n", "; separate the columns by commas, semicolons or tabs"),
     ],
 )  # fmt: skip
 def test_a_missing_cell_or_column_is_named(content: str, said: str, tmp_path: Path) -> None:

@@ -384,3 +384,13 @@ def test_markup_in_ids_is_printed_literally(capsys: pytest.CaptureFixture[str]) 
     output = printed(capsys, "qrels", "run", "-m", "P@1", "--per-query")
     assert "[bold]   ok       1.0000\n" in output
     assert ":smile:  ok       1.0000\n" in output
+
+
+def test_a_level_above_every_grade_is_a_warning(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "qrels").write_text(QRELS, encoding="utf-8")
+    (tmp_path / "run").write_text(RUN, encoding="utf-8")
+    files = [str(tmp_path / "qrels"), str(tmp_path / "run")]
+    assert run(build_app(), ["score", *files, "-m", "P(rel=9)@5"]) == 0
+    assert "warning: bm25: P(rel=9)@5 counts nothing as relevant" in capsys.readouterr().err

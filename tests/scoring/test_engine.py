@@ -313,3 +313,20 @@ def test_invalid_ranking_rules_are_rejected(rule: dict[str, Any], message: str) 
 def test_a_huge_cutoff_is_rejected() -> None:
     with pytest.raises(MetricError, match=r"^cutoff of SDCG must be an integer from 1 to 10000000"):
         evaluate(QRELS, RUN, ["SDCG(max_rel=3)@1000000000000"])
+
+
+def test_levels_above_every_grade_are_noted_once(caplog: pytest.LogCaptureFixture) -> None:
+    judged = {"q": {"a": 2, "b": 1}, "r": {"c": 1}}
+    scores = evaluate(judged, {"q": {"a": 1.0}}, ["P(rel=9)@5", "R(rel=3)@5", "AP(rel=2)", "RR"])
+    (note,) = scores.notes
+    assert note == (
+        "P(rel=9)@5, R(rel=3)@5 count nothing as relevant: the highest grade of the judgments is "
+        "2; choose a level (rel) up to it"
+    )
+    assert [record.getMessage() for record in caplog.records] == [f"{scores.run_name}: {note}"]
+    assert evaluate(judged, {"q": {"a": 1.0}}, ["P(rel=2)@5", "nDCG", "NumRet"]).notes == ()
+    (note,) = evaluate({"q": {"a": 0.5}}, {"q": {"a": 1.0}}, ["RR"]).notes
+    assert note.startswith(
+        "RR counts nothing as relevant: the highest grade of the judgments is 0.5"
+    )
+    assert evaluate({"q": {"a": 0}}, {"q": {"a": 1.0}}, ["RR"]).notes == ()

@@ -77,6 +77,13 @@ def test_quotes_elsewhere_are_said_once() -> None:
     assert scores.notes == (warning,)
 
 
+def test_a_level_above_every_grade_is_noted() -> None:
+    (one,) = be.run_benchmark(fruits("apples"), "bm25", ["P(rel=9)@5", "RR"]).providers
+    assert one.scores.mean["RR"] == 1.0
+    (note,) = one.scores.notes
+    assert note.startswith("P(rel=9)@5 counts nothing as relevant: the highest grade of the")
+
+
 def by_chunk(*ids: str, in_metadata: bool = False) -> be.Benchmark:
     """Return the benchmark with ids of chunks as judgments, or in the metadata of the queries."""
     judged = fruits(*ids)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from berryeval._internal.files import PathLike, display_name, read_bytes
 from berryeval._internal.serial import JsonRecord, type_mismatch
+from berryeval._internal.text import explain_encoding
 from berryeval._internal.validate import is_number, is_whole
 from berryeval.errors import DataError
 
@@ -160,7 +161,7 @@ def _decode(data: bytes, source: str, first_line: int = 1) -> str:
         return data.decode()
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + first_line
-        raise DataError(f"{source}:{line}: not UTF-8 text (a binary file?)") from None
+        raise DataError(f"{source}:{line}: {explain_encoding(data)}") from None
 
 
 def parse_json(

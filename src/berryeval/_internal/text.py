@@ -83,6 +83,16 @@ def find_field(fields: Mapping[str, Any], *names: str) -> str | None:
 LONGEST: Final = 200  # characters of a message in a table or a list
 
 
+def explain_encoding(data: bytes) -> str:
+    """Say what bytes are that cannot be decoded.
+
+    >>> explain_encoding("tea".encode("utf-16"))
+    'not UTF-8 text but UTF-16; save it as UTF-8'
+    """
+    wide = data.startswith((b"\xff\xfe", b"\xfe\xff"))
+    return f"not UTF-8 text {'but UTF-16; save it as UTF-8' if wide else '(a binary file?)'}"
+
+
 def pluralize(number: int, one: str, many: str = "") -> str:
     """Return a number with its noun: "1 error", "2 queries"."""
     return f"{number:,} {one if number == 1 else many or f'{one}s'}"

@@ -350,10 +350,13 @@ def detect_format(source: Source) -> str:
     if len(names) == 1:
         return names[0]
     if not names and (missing := source.find_missing_column()):
-        raise DataError(
-            f"{source.name}: is no benchmark: {missing}; rename the column, or choose the format "
-            "and its columns, such as --format csv --options document=page"
-        )
+        cure = "rename the column, or choose the format and its columns, such as --format csv "
+        cure += "--options document=page"
+        if len(source.columns) == 1:
+            cure = "separate the columns by commas, semicolons or tabs"
+        elif not any(find_column(source.columns, one) for one in (QUERY, QUESTION, DOCUMENT)):
+            cure = f"the first line must name the columns, such as question,doc_id; or {cure}"
+        raise DataError(f"{source.name}: is no benchmark: {missing}; {cure}")
     problem = (
         f"could be {' or '.join(names)}; choose one with --format {names[0]}, or "
         f"format={names[0]!r} in Python"

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from berryeval._internal import backend as _backend
 from berryeval._internal.files import PathLike, display_name, read_bytes
 from berryeval._internal.text import pluralize
+from berryeval._internal.validate import is_number
 from berryeval.data import (
     JudgedHit,
     JudgedRanking,
@@ -58,7 +59,8 @@ def evaluate(
     judged in several groups has the highest of their grades, except in diversity metrics, which
     treat each group as a subtopic. `profile="trec_eval"` averages over the queries in both files
     instead. If no query of the run is judged, or no retrieved document for its query,
-    `scores.notes` and a logged warning say so: such zeros come from ids that do not fit.
+    `scores.notes` and a logged warning say so: such zeros come from ids that do not fit. The same
+    holds for metrics whose level of relevance (`rel`) is above every grade.
 
     Args:
         qrels: `Qrels`, or an argument of `Qrels.load`: a dict `{query: {document: grade}}`, a path
@@ -111,8 +113,23 @@ def score_request(
             note = _explain_no_query(judgments.table, ranked, scores)
         else:
             note = _explain_unjudged(table, ranked, scores)
-        scores = replace(scores, notes=(note,))
-    return scores
+        return replace(scores, notes=(note,))
+    high = explain_levels(requested.metrics, table.values)
+    return replace(scores, notes=(high,)) if high else scores
+
+
+def explain_levels(metrics: Iterable[Metric], grades: npt.ArrayLike) -> str:
+    """Explain metrics whose level of relevance no judgment reaches; empty if there are none."""
+    highest = float(np.max(grades, initial=0.0))
+    levels = [(str(one), one.params.get("rel")) for one in metrics]
+    names = [name for name, level in levels if is_number(level) and level > highest]
+    if not names or highest <= 0:
+        return ""
+    verb = "counts" if len(names) == 1 else "count"
+    return (
+        f"{', '.join(names)} {verb} nothing as relevant: the highest grade of the judgments is "
+        f"{highest:g}; choose a level (rel) up to it"
+    )
 
 
 def _explain_no_query(judgments: QueryTable, run: QueryTable, scores: Scores) -> str:

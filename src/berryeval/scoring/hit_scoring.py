@@ -23,7 +23,14 @@ from berryeval.data import (
 )
 from berryeval.metrics import Conventions, request_metrics
 from berryeval.relevance import Rankings, Relevance, RelevanceOptions, check_id
-from berryeval.scoring.engine import RawScores, build_scores, native_rows, score_tables, value_of
+from berryeval.scoring.engine import (
+    RawScores,
+    build_scores,
+    explain_levels,
+    native_rows,
+    score_tables,
+    value_of,
+)
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -236,22 +243,25 @@ def judge_and_score(
     columns = JudgedColumns(judge, queries, requested.metrics)
     strategy_of: dict[str, Strategy] = {}
     notes: list[tuple[str, ...]] = []
+    highest = 0.0
     for query in queries:
         ranked = rankings.of(query)
         judged = judge.judge(query, ranked)
         columns.add(query, judged, in_run=query in rankings)
         seen(query, ranked, judged)
         strategy_of[query] = judged.strategy
+        highest = max((highest, *judged.ranking.grades[:1]))
         notes += [judged.notes] if judged.notes else []
     extra = rankings.beyond(queries)
     found = RawScores(columns.values(), columns.counts, extra, rankings.name, rankings.dropped)
     scores = build_scores(columns.queries.to_bytes_list(), 0, found, requested)
+    high = explain_levels(requested.metrics, [highest])
     return replace(
         scores,
         strategies=tuple(strategy_of[query] for query in scores.queries),
         token_threshold=judge.options.threshold,
         pack=judge.rules,
-        notes=_notes(judge, [rankings.notes, *notes]),
+        notes=_notes(judge, [filter(None, [high]), rankings.notes, *notes]),
     )
 
 

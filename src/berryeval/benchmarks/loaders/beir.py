@@ -8,13 +8,19 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Final
 
 from berryeval._internal.json import read_json_lines
+from berryeval._internal.text import pluralize
 from berryeval._internal.validate import require_choice
 from berryeval.benchmarks.benchmark import ABOUT, Benchmark, BenchmarkBuilder
 from berryeval.benchmarks.build import add_judgments, read_metadata, read_optional_text
 from berryeval.benchmarks.loading import Loader, Source
 from berryeval.data import Document, Query, find_beir_qrels, read_table
+from berryeval.errors import DataError
+from berryeval.relevance import explain_ids
+
+_SIDES: Final = ("judged", "queries.jsonl has", "are query and document swapped?")
 
 
 def load(source: Source, *, split: str | None = None, queries: str = "judged") -> Benchmark:
@@ -43,8 +49,13 @@ def load(source: Source, *, split: str | None = None, queries: str = "judged") -
         builder.add_document(document, os.fspath(corpus), line)
     asked = source.file("queries.jsonl")
     skipped = _read_queries(asked, builder, judged if queries == "judged" else None)
+    if skipped and not builder.queries:
+        raise DataError(
+            f"{path}: judges none of {pluralize(len(skipped), 'query', 'queries')}: "
+            f"{explain_ids(sorted(judged), skipped, sides=_SIDES)}"
+        )
     if skipped:
-        count = f"{skipped:,} queries are" if skipped > 1 else "a query is"
+        count = f"{len(skipped):,} queries are" if len(skipped) > 1 else "a query is"
         builder.add_remark(f"{asked}: {count} skipped, without judgments in {path.name}")
     missing = judged - {query.id for query in builder.queries}
     if missing:
@@ -53,9 +64,9 @@ def load(source: Source, *, split: str | None = None, queries: str = "judged") -
     return builder.build(metadata={"split": path.name.split(".")[0]})
 
 
-def _read_queries(path: Path, builder: BenchmarkBuilder, wanted: set[str] | None) -> int:
-    """Add the wanted queries; return the number of the others."""
-    skipped = 0
+def _read_queries(path: Path, builder: BenchmarkBuilder, wanted: set[str] | None) -> list[str]:
+    """Add the wanted queries; return the ids of the others."""
+    skipped = []
     file = os.fspath(path)
     for line, node in read_json_lines(path):
         query = Query(
@@ -67,7 +78,7 @@ def _read_queries(path: Path, builder: BenchmarkBuilder, wanted: set[str] | None
         if wanted is None or query.id in wanted:
             builder.add_query(query, file, line)
         else:
-            skipped += 1
+            skipped.append(query.id)
     return skipped
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from berryeval._internal.files import PathLike, display_name, read_bytes, replace_file
 from berryeval._internal.json import find_repeated_name, parse_json, read_text
+from berryeval._internal.text import explain_encoding
 from berryeval.data.formats.layouts import choose_columns
 from berryeval.data.formats.trec import FaultyLine, RawRow
 from berryeval.data.table import VALUE_OF, Kind, QueryTable, StringColumn, describe
@@ -138,7 +139,7 @@ def _parse_line(line: bytes) -> dict[str, Any]:
     try:
         found = _DECODER.decode(line.decode())
     except UnicodeDecodeError:
-        msg = "not UTF-8 text (a binary file?)"
+        msg = explain_encoding(line)
     except json.JSONDecodeError as error:
         msg = f"not valid JSON ({error.msg}, column {error.colno})"
     except RecursionError:

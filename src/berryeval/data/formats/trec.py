@@ -24,6 +24,7 @@ import numpy.typing as npt
 
 from berryeval._internal import backend as _backend
 from berryeval._internal.files import PathLike, display_name, read_bytes, replace_file
+from berryeval._internal.text import explain_encoding
 from berryeval.data.formats.layouts import (
     Layout,
     convert_ranks,
@@ -119,7 +120,7 @@ def raise_line_error(
         reason = f"document {document!r} appears twice in query {columns[0].decode()!r}"
     else:
         reason = {
-            "encoding": f"not UTF-8 text (a binary file?): {shown}",
+            "encoding": f"{explain_encoding(found)}: {shown}",
             "nan": f"the {value} must not be NaN",
             "infinite": f"the {value} must be finite, found {shown}",
             "rank": f"the rank must be a whole number from 1 up, found {shown}",
