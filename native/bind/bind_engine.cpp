@@ -9,12 +9,15 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <cerrno>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
+#include <system_error>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -36,15 +39,25 @@ using ByName = std::map<std::string, T>;
 using SpecArrays = std::tuple<std::string, ByName<double>, ByName<std::string>,
                               ByName<std::vector<double>>, std::vector<std::pair<double, double>>>;
 
-berryeval::QueryTable table_of(const TableArrays& arrays) {
-  const auto& [queries, offsets, documents, values, distinct] = arrays;
-  const berryeval::QueryTable table{strings_of(queries), offsets.data(), strings_of(documents),
-                                    values.data(), distinct};
-  require(table.documents.count == values.size(), "a table needs one value per document");
-  require(offsets.size() == table.queries.count + 1, "a table needs one offset per query and one");
-  check_offsets(offsets, values.size(), "the offsets of a table do not fit its rows");
-  return table;
-}
+// A table with a copy of its offsets.
+struct Table : berryeval::QueryTable {
+  explicit Table(const TableArrays& arrays) : owned_offsets(copy_of(std::get<1>(arrays))) {
+    const auto& [query_arrays, given_offsets, document_arrays, numbers, is_distinct] = arrays;
+    queries = strings_of(query_arrays);
+    offsets = owned_offsets.data();
+    documents = strings_of(document_arrays);
+    values = span_of(numbers).data();
+    distinct = is_distinct;
+    require(documents.count == numbers.size(), "a table needs one value per document");
+    require(owned_offsets.size() == queries.count + 1,
+            "a table needs one offset per query and one");
+    check_offsets(owned_offsets, numbers.size(), "the offsets of a table do not fit its rows");
+  }
+  Table(const Table&) = delete;
+  Table& operator=(const Table&) = delete;
+
+  std::vector<std::int64_t> owned_offsets;
+};
 
 berryeval::Params params_of(const SpecArrays& spec) {
   const auto& [name, numbers, words, lists, gains] = spec;
@@ -98,7 +111,7 @@ berryeval::RankingRule rule_of(const std::string& ties, bool single_precision, s
 std::span<berryeval::Counts> counts_of(const Matrix<std::int64_t>& counts, std::size_t queries) {
   static_assert(sizeof(berryeval::Counts) == 4 * sizeof(std::int64_t));
   require(counts.shape(0) == queries && counts.shape(1) == 4, "counts must be queries x 4");
-  return {reinterpret_cast<berryeval::Counts*>(counts.data()), queries};
+  return {reinterpret_cast<berryeval::Counts*>(span_of(counts).data()), queries};
 }
 
 std::optional<std::pair<bool, std::size_t>> evaluate(
@@ -106,48 +119,26 @@ std::optional<std::pair<bool, std::size_t>> evaluate(
     const Column<const std::int64_t>& run_query_of, const std::vector<SpecArrays>& named,
     const std::string& ties, bool single_precision, std::size_t depth, const Matrix<double>& out,
     const Matrix<std::int64_t>& counts, std::size_t threads) {
-  const berryeval::QueryTable qrels = table_of(qrels_arrays);
-  const berryeval::QueryTable run = table_of(run_arrays);
+  const Table qrels(qrels_arrays);
+  const Table run(run_arrays);
   const auto specs = specs_of(named);
-  require(run_query_of.size() == qrels.queries.count, "one run query per judged query is needed");
-  for (std::size_t i = 0; i < run_query_of.size(); ++i) {
-    require(run_query_of.data()[i] >= -1 &&
-                run_query_of.data()[i] < static_cast<std::int64_t>(run.queries.count),
+  const std::vector<std::int64_t> run_queries = copy_of(run_query_of);
+  require(run_queries.size() == qrels.queries.count, "one run query per judged query is needed");
+  for (const std::int64_t query : run_queries) {
+    require(query >= berryeval::kNotInRun && query < static_cast<std::int64_t>(run.queries.count),
             "a run query is out of range");
   }
   require(out.shape(0) == specs.size() && out.shape(1) == qrels.queries.count,
           "out must be metrics x queries");
-  const berryeval::Task task{qrels,
-                             specs,
-                             rule_of(ties, single_precision, depth),
-                             {out.data(), out.size()},
+  const berryeval::Task task{qrels, specs, rule_of(ties, single_precision, depth), span_of(out),
                              counts_of(counts, qrels.queries.count)};
   const nb::gil_scoped_release release;
-  const auto duplicate =
-      berryeval::evaluate(task, run, {run_query_of.data(), run_query_of.size()}, threads);
+  const auto duplicate = berryeval::evaluate(task, run, run_queries, threads);
   if (!duplicate) return std::nullopt;
   return std::pair{duplicate->in_run, duplicate->row};
 }
 
-nb::dict score_run_text(const TableArrays& qrels_arrays, const Column<const std::uint8_t>& text,
-                        const std::vector<SpecArrays>& named, const std::string& ties,
-                        bool single_precision, std::size_t depth, const Matrix<double>& out,
-                        const Matrix<std::int64_t>& counts, std::size_t threads) {
-  const berryeval::QueryTable qrels = table_of(qrels_arrays);
-  const auto specs = specs_of(named);
-  require(out.shape(0) == specs.size() && out.shape(1) == qrels.queries.count,
-          "out must be metrics x queries");
-  const berryeval::Task task{qrels,
-                             specs,
-                             rule_of(ties, single_precision, depth),
-                             {out.data(), out.size()},
-                             counts_of(counts, qrels.queries.count)};
-  berryeval::FileOutcome outcome;
-  {
-    const nb::gil_scoped_release release;
-    outcome = berryeval::score_run_text(
-        task, {reinterpret_cast<const char*>(text.data()), text.size()}, threads);
-  }
+nb::dict dict_of(const berryeval::FileOutcome& outcome) {
   nb::dict result;
   result["clean"] = outcome.clean;
   nb::list extra;
@@ -157,6 +148,52 @@ nb::dict score_run_text(const TableArrays& qrels_arrays, const Column<const std:
   result["extra_queries"] = extra;
   result["tag"] = nb::bytes(outcome.tag.data(), outcome.tag.size());
   return result;
+}
+
+// Calls score(task) without the GIL.
+template <class Score>
+nb::dict score_text(const TableArrays& qrels_arrays, const std::vector<SpecArrays>& named,
+                    const std::string& ties, bool single_precision, std::size_t depth,
+                    const Matrix<double>& out, const Matrix<std::int64_t>& counts,
+                    const Score& score) {
+  const Table qrels(qrels_arrays);
+  const auto specs = specs_of(named);
+  require(out.shape(0) == specs.size() && out.shape(1) == qrels.queries.count,
+          "out must be metrics x queries");
+  const berryeval::Task task{qrels, specs, rule_of(ties, single_precision, depth), span_of(out),
+                             counts_of(counts, qrels.queries.count)};
+  berryeval::FileOutcome outcome;
+  {
+    const nb::gil_scoped_release release;
+    outcome = score(task);
+  }
+  return dict_of(outcome);
+}
+
+nb::dict score_run_text(const TableArrays& qrels, const Column<const std::uint8_t>& text,
+                        const std::vector<SpecArrays>& specs, const std::string& ties,
+                        bool single_precision, std::size_t depth, const Matrix<double>& out,
+                        const Matrix<std::int64_t>& counts, std::size_t threads) {
+  const std::string_view whole(reinterpret_cast<const char*>(text.data()), text.size());
+  return score_text(
+      qrels, specs, ties, single_precision, depth, out, counts,
+      [&](const berryeval::Task& task) { return berryeval::score_run_text(task, whole, threads); });
+}
+
+nb::dict score_run_file(const TableArrays& qrels, int file, std::size_t size,
+                        const std::vector<SpecArrays>& specs, const std::string& ties,
+                        bool single_precision, std::size_t depth, const Matrix<double>& out,
+                        const Matrix<std::int64_t>& counts, std::size_t threads) {
+  try {
+    return score_text(qrels, specs, ties, single_precision, depth, out, counts,
+                      [&](const berryeval::Task& task) {
+                        return berryeval::score_run_file(task, file, size, threads);
+                      });
+  } catch (const std::system_error& error) {
+    errno = error.code().value();
+    PyErr_SetFromErrno(PyExc_OSError);
+    throw nb::python_error();
+  }
 }
 
 std::vector<std::string> metric_names() {
@@ -176,4 +213,8 @@ void bind_engine(nb::module_& module) {
   module.def("score_run_text", &score_run_text, "qrels"_a.noconvert(), "text"_a.noconvert(),
              "specs"_a.noconvert(), "ties"_a, "single_precision"_a, "depth"_a, "out"_a.noconvert(),
              "counts"_a.noconvert(), "threads"_a, "Score a run from the bytes of its TREC file.");
+  module.def("score_run_file", &score_run_file, "qrels"_a.noconvert(), "file"_a, "size"_a,
+             "specs"_a.noconvert(), "ties"_a, "single_precision"_a, "depth"_a, "out"_a.noconvert(),
+             "counts"_a.noconvert(), "threads"_a,
+             "Score a run while reading its TREC file from an open descriptor.");
 }

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
+#include <vector>
 
 #include "berryeval/resampling.hpp"
 #include "columns.hpp"
@@ -14,8 +14,8 @@ using namespace nb::literals;
 namespace {
 
 // The sum of any resample must fit in 64 bits.
-std::span<const std::int64_t> values_of(const Column<const std::int64_t>& column) {
-  const std::span<const std::int64_t> values(column.data(), column.size());
+std::vector<std::int64_t> values_of(const Column<const std::int64_t>& column) {
+  std::vector<std::int64_t> values = copy_of(column);
   require(!values.empty(), "there must be values");
   require(values.size() < (std::size_t{1} << 32), "there are too many values");
   const std::int64_t largest = berryeval::kLargestSum / static_cast<std::int64_t>(values.size());
@@ -23,10 +23,6 @@ std::span<const std::int64_t> values_of(const Column<const std::int64_t>& column
   for (const std::int64_t value : values) fit &= -largest <= value && value <= largest;
   require(fit, "the values are too large to be added up");
   return values;
-}
-
-std::span<std::int64_t> room_of(const Column<std::int64_t>& out) {
-  return {out.data(), out.size()};
 }
 
 std::uint64_t count_sign_flips(const Column<const std::int64_t>& values, std::int64_t threshold,
@@ -39,16 +35,18 @@ std::uint64_t count_sign_flips(const Column<const std::int64_t>& values, std::in
 void resample_sums(const Column<const std::int64_t>& values, std::uint64_t seed,
                    const Column<std::int64_t>& out, std::size_t threads) {
   const auto given = values_of(values);
+  const auto sums = span_of(out);
   const nb::gil_scoped_release release;
-  berryeval::resample_sums(given, seed, room_of(out), threads);
+  berryeval::resample_sums(given, seed, sums, threads);
 }
 
 void shuffled_ranges(const Column<const std::int64_t>& values, std::size_t columns,
                      std::uint64_t seed, const Column<std::int64_t>& out, std::size_t threads) {
   const auto given = values_of(values);
   require(columns > 0 && given.size() % columns == 0, "the values must fill their rows");
+  const auto ranges = span_of(out);
   const nb::gil_scoped_release release;
-  berryeval::shuffled_ranges(given, columns, seed, room_of(out), threads);
+  berryeval::shuffled_ranges(given, columns, seed, ranges, threads);
 }
 
 }  // namespace

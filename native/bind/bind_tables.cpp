@@ -209,11 +209,11 @@ nb::tuple copy_views(const Views& views, std::size_t threads) {
 
 nb::tuple take_strings(const Text& text, const Column<const std::int64_t>& places) {
   const berryeval::Strings strings = strings_of(text);
-  return text_of(berryeval::take_strings(strings, places.data(), places.size()));
+  return text_of(berryeval::take_strings(strings, span_of(places).data(), places.size()));
 }
 
 nb::tuple decimal_strings(const Column<const std::int64_t>& numbers) {
-  return text_of(berryeval::decimal_strings(numbers.data(), numbers.size()));
+  return text_of(berryeval::decimal_strings(span_of(numbers).data(), numbers.size()));
 }
 
 }  // namespace

@@ -28,23 +28,36 @@ inline void require(bool holds, const char* what) {
   if (!holds) throw std::invalid_argument(what);
 }
 
+// The numbers of an array. Vector instructions may require alignment.
+template <class T, class... Rest>
+std::span<T> span_of(const nanobind::ndarray<T, Rest...>& array) {
+  require(reinterpret_cast<std::uintptr_t>(array.data()) % alignof(T) == 0,
+          "an array must be aligned in memory");
+  return {array.data(), array.size()};
+}
+
+// A copy, for numbers that are checked before they are used: another thread may change an array.
+template <class T>
+std::vector<T> copy_of(const Column<const T>& array) {
+  const std::span<const T> given = span_of(array);
+  return {given.begin(), given.end()};
+}
+
 // Offsets must ascend from 0 to `size`, because strings are read between two of them.
-inline void check_offsets(const Column<const std::int64_t>& offsets, std::size_t size,
+inline void check_offsets(std::span<const std::int64_t> offsets, std::size_t size,
                           const char* what) {
-  require(offsets.size() > 0 && offsets.data()[0] == 0, what);
+  require(!offsets.empty() && offsets.front() == 0, what);
   bool rising = true;  // checked once, so that the loop can be vectorized
-  for (std::size_t i = 1; i < offsets.size(); ++i) {
-    rising &= offsets.data()[i] >= offsets.data()[i - 1];
-  }
+  for (std::size_t i = 1; i < offsets.size(); ++i) rising &= offsets[i] >= offsets[i - 1];
   require(rising, what);
-  require(static_cast<std::size_t>(offsets.data()[offsets.size() - 1]) == size, what);
+  require(static_cast<std::size_t>(offsets.back()) == size, what);
 }
 
 inline berryeval::Strings strings_of(const Text& text) {
-  check_offsets(text.second, text.first.size(),
-                "the offsets of a string column do not fit its data");
-  return {reinterpret_cast<const char*>(text.first.data()), text.first.size(), text.second.data(),
-          text.second.size() - 1};
+  const std::span<const std::int64_t> offsets = span_of(text.second);
+  check_offsets(offsets, text.first.size(), "the offsets of a string column do not fit its data");
+  return {reinterpret_cast<const char*>(text.first.data()), text.first.size(), offsets.data(),
+          offsets.size() - 1};
 }
 
 // Arrow's views and the buffers they point into.
@@ -66,11 +79,11 @@ inline berryeval::StringViews views_of(const Views& views,
   return {reinterpret_cast<const char*>(views.first.data()), views.first.size() / kSize, buffers};
 }
 
-// Transfers a vector to NumPy as an array of `As` without a copy.
+// Transfers a vector to NumPy as a read-only array of `As` without a copy.
 template <class As, class T>
 auto hand_over(std::vector<T>&& items) {
   static_assert(sizeof(As) == sizeof(T));
-  using Array = nanobind::ndarray<nanobind::numpy, As, nanobind::ndim<1>>;
+  using Array = nanobind::ndarray<nanobind::numpy, const As, nanobind::ndim<1>>;
   auto* const owned = new std::vector<T>(std::move(items));
   nanobind::capsule owner(owned,
                           [](void* at) noexcept { delete static_cast<std::vector<T>*>(at); });
@@ -80,7 +93,7 @@ auto hand_over(std::vector<T>&& items) {
 template <class As, class T>
 auto hand_over(std::unique_ptr<T[]>&& items, std::size_t size) {
   static_assert(sizeof(As) == sizeof(T));
-  using Array = nanobind::ndarray<nanobind::numpy, As, nanobind::ndim<1>>;
+  using Array = nanobind::ndarray<nanobind::numpy, const As, nanobind::ndim<1>>;
   T* const owned = items.release();
   nanobind::capsule owner(owned, [](void* at) noexcept { delete[] static_cast<T*>(at); });
   return Array(owned, {size}, owner);

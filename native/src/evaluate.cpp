@@ -53,6 +53,7 @@ std::optional<Duplicate> evaluate(const Task& task, const QueryTable& run,
         if (rows.size() < count) rows.resize(count);
         for (std::size_t i = 0; i < count; ++i) {
           rows[i] = {run.documents[first + i], run.values[first + i]};
+          require_number(rows[i].score);
         }
       }
       duplicates[part] = scorer.score(query, {rows.data(), count}, in_run, run.distinct);

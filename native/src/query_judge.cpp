@@ -82,7 +82,10 @@ void QueryJudge::rank_found(std::span<const Scored> rows) {
     if (before(rows[a], rows[b])) return true;
     return rule_.ties == Ties::given_order && key_of(rows[a]) == key_of(rows[b]) && a < b;
   };
-  std::ranges::sort(found_, precedes, &Found::row);
+  // Another thread may change the ids meanwhile. A heap keeps inside its bounds even if the order
+  // contradicts itself; std::sort may not.
+  std::ranges::make_heap(found_, precedes, &Found::row);
+  std::ranges::sort_heap(found_, precedes, &Found::row);
   keys_.clear();
   for (const Found& found : found_) keys_.push_back(key_of(rows[found.row]));
   counts_.assign(found_.size() + 1, 0);

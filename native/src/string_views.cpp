@@ -30,6 +30,10 @@ void copy_bytes(char* to, std::string_view text) {
   }
 }
 
+[[noreturn]] void reject_changed() {
+  throw std::invalid_argument("the strings were changed while they were copied");
+}
+
 }  // namespace
 
 OwnedStrings copy_of(const StringViews& views, std::size_t threads) {
@@ -38,7 +42,7 @@ OwnedStrings copy_of(const StringViews& views, std::size_t threads) {
   std::vector<std::size_t> starts(parts + 1, 0);  // offset of each part in the data
   for_each_part(views.count, parts, [&](std::size_t part, std::size_t begin, std::size_t end) {
     std::size_t size = 0;
-    for (std::size_t i = begin; i < end; ++i) size += views.size_of(i);
+    for (std::size_t i = begin; i < end; ++i) size += views[i].size();
     starts[part + 1] = size;
   });
   for (std::size_t part = 0; part < parts; ++part) starts[part + 1] += starts[part];
@@ -53,10 +57,12 @@ OwnedStrings copy_of(const StringViews& views, std::size_t threads) {
     std::size_t at = starts[part];
     for (std::size_t i = begin; i < end; ++i) {
       const std::string_view text = views[i];
+      if (text.size() > starts[part + 1] - at) reject_changed();
       copy_bytes(copy.data.get() + at, text);
       at += text.size();
       copy.offsets[i + 1] = static_cast<std::int64_t>(at);
     }
+    if (at != starts[part + 1]) reject_changed();
   });
   return copy;
 }

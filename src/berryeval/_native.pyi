@@ -44,6 +44,18 @@ def score_run_text(
     counts: npt.NDArray[np.int64],
     threads: int,
 ) -> dict[str, Any]: ...
+def score_run_file(
+    qrels: tuple[Any, ...],
+    file: int,
+    size: int,
+    specs: Sequence[Spec],
+    ties: str,
+    single_precision: bool,
+    depth: int,
+    out: npt.NDArray[np.float64],
+    counts: npt.NDArray[np.int64],
+    threads: int,
+) -> dict[str, Any]: ...
 def read_table(kind: str, text: npt.NDArray[np.uint8], lenient: bool) -> Any: ...
 def table_from_dict(
     rows: object,

@@ -16,7 +16,7 @@ namespace berryeval {
 // Rows of a document and a number, grouped by query; the twin of berryeval.data.QueryTable.
 struct QueryTable {
   Strings queries;
-  const std::int64_t* offsets = nullptr;
+  const std::int64_t* offsets = nullptr;  // must not change
   Strings documents;
   const double* values = nullptr;
   bool distinct = false;  // no query repeats a document

@@ -5,7 +5,6 @@
 #include <atomic>
 #include <cstddef>
 #include <exception>
-#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -28,8 +27,8 @@ void for_each_part(std::size_t count, std::size_t parts, const Work& work) {
   workers.reserve(parts - 1);
   try {
     while (workers.size() + 1 < parts) workers.emplace_back(run, workers.size() + 1);
-  } catch (const std::system_error&) {
-    // No more threads are available: run the remaining parts here.
+  } catch (...) {
+    // No more threads or memory are available: run the remaining parts here.
   }
   run(0);
   for (std::size_t part = workers.size() + 1; part < parts; ++part) run(part);

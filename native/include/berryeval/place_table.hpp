@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <stdexcept>
 #include <string_view>
 #include <vector>
 
@@ -23,6 +24,7 @@ class PlaceTable {
   // slots per item cost memory and end a search for an absent item earlier.
   void reset(std::size_t count, std::size_t slots_per_item) {
     clear();
+    if (count > kMostItems) throw std::length_error("a query has too many documents");
     const std::size_t size = std::bit_ceil(std::max(kFewestSlots, count * slots_per_item));
     if (slots_.size() < size) slots_.resize(size);
     if (used_.size() < count) used_.resize(count);
@@ -58,6 +60,7 @@ class PlaceTable {
 
  private:
   static constexpr std::size_t kFewestSlots = 128;
+  static constexpr std::size_t kMostItems = std::size_t{1} << 28;  // a slot has 32 bits
   struct Slot {
     std::uint32_t tag = 0;
     std::uint32_t place = 0;

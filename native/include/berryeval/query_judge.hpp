@@ -6,6 +6,7 @@
 #include <limits>
 #include <optional>
 #include <span>
+#include <stdexcept>
 #include <string_view>
 #include <vector>
 
@@ -29,6 +30,11 @@ struct Scored {
   double score;
 };
 
+// NaN has no place in an order.
+inline void require_number(double value) {
+  if (value != value) throw std::invalid_argument("a grade or score is not a number");
+}
+
 class QueryJudge {
  public:
   explicit QueryJudge(const RankingRule& rule) : rule_(rule) {}
@@ -46,6 +52,7 @@ class QueryJudge {
       if (judged_table_.insert(hash_of(document), i, is_equal) != PlaceTable::kNowhere) return i;
       judged_.push_back({document, grade_at(i)});
       grades_.push_back(judged_.back().score);
+      require_number(grades_.back());
     }
     sort_grades();
     return std::nullopt;

@@ -21,4 +21,8 @@ struct FileOutcome {
 
 FileOutcome score_run_text(const Task& task, std::string_view text, std::size_t threads);
 
+// Reads the file from its current place; `size` is about how much there is. Throws
+// std::system_error if it cannot be read.
+FileOutcome score_run_file(const Task& task, int descriptor, std::size_t size, std::size_t threads);
+
 }  // namespace berryeval

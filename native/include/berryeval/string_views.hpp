@@ -1,6 +1,7 @@
 // Strings in the layout of Arrow's views, read in place.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -23,15 +24,16 @@ struct StringViews {
   std::span<const std::string_view> buffers;
 
   const char* view(std::size_t index) const { return views + kSize * index; }
-  std::size_t size_of(std::size_t index) const { return load<std::uint32_t>(view(index)); }
 
-  // Throws std::invalid_argument if the string exceeds its buffer.
+  // Throws std::invalid_argument if the string exceeds its buffer. Another thread may write to the
+  // views meanwhile, so each number is read once: the fence forbids reading it again.
   std::string_view operator[](std::size_t index) const {
     const char* const at = view(index);
-    const std::size_t size = size_of(index);
-    if (size <= kLongestInside) return {at + 4, size};
+    const std::size_t size = load<std::uint32_t>(at);
     const std::size_t buffer = load<std::uint32_t>(at + 8);
     const std::size_t begin = load<std::uint32_t>(at + 12);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    if (size <= kLongestInside) return {at + 4, size};
     if (buffer >= buffers.size() || begin > buffers[buffer].size() ||
         size > buffers[buffer].size() - begin) {
       throw std::invalid_argument("a string lies beyond its buffer");

@@ -1,13 +1,13 @@
-"""Files: memory-mapped and decompressed reading, atomic writing, and locks."""
+"""Files: reading and decompressing, atomic writing, and locks."""
 
 from __future__ import annotations
 
 import io
-import mmap
 import os
+import stat
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, Final, Protocol, TypeAlias
@@ -74,7 +74,7 @@ def _read_content(path: PathLike) -> npt.NDArray[np.uint8]:
     if os.fspath(path) == STDIN:
         raw, suffix = np.frombuffer(sys.stdin.buffer.read(), dtype=np.uint8), ""
     else:
-        raw, suffix = _map_file(Path(path)), Path(path).suffix
+        raw, suffix = _read_file(Path(path)), Path(path).suffix
     start = raw[:4].tobytes()
     if start.startswith(GZIP) or suffix == ".gz":
         if not len(raw):
@@ -85,16 +85,56 @@ def _read_content(path: PathLike) -> npt.NDArray[np.uint8]:
     return raw
 
 
-def _map_file(file: Path) -> npt.NDArray[np.uint8]:
-    with file.open("rb") as stream:
-        if os.fstat(stream.fileno()).st_size == 0:  # empty files and pipes cannot be mapped
+def _read_file(file: Path) -> npt.NDArray[np.uint8]:
+    """Read a file. It is not mapped: touching a map of a file that was cut ends the process."""
+    with file.open("rb", buffering=0) as stream:
+        before = os.fstat(stream.fileno())
+        if not _has_size(before):
             return np.frombuffer(stream.read(), dtype=np.uint8)
-        try:
-            return np.frombuffer(
-                mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ), dtype=np.uint8
-            )
-        except (OSError, ValueError):  # a file system without memory mapping
-            return np.frombuffer(stream.read(), dtype=np.uint8)
+        content = np.empty(before.st_size, dtype=np.uint8)
+        done = 0
+        while count := stream.readinto(content[done:].data):
+            done += count
+        _require_unchanged(file, before, os.fstat(stream.fileno()), done)
+    return content
+
+
+def _has_size(status: os.stat_result) -> bool:
+    """Whether the size of a file is known: pipes and files made by the system have none."""
+    return stat.S_ISREG(status.st_mode) and status.st_size > 0
+
+
+def _require_unchanged(
+    path: PathLike, before: os.stat_result, after: os.stat_result, size: int
+) -> None:
+    found = (before.st_size, before.st_mtime_ns)
+    if size != before.st_size or (after.st_size, after.st_mtime_ns) != found:
+        raise DataError(
+            f"{display_name(path)}: was changed while it was read; try again when it is complete"
+        )
+
+
+def read_in_place(path: PathLike, read: Callable[[int, int], bool]) -> bool:
+    """Call `read(descriptor, size)`, which returns whether it read the file to its end.
+
+    Return False, without a call, for what only `read_bytes` can read: compressed files and pipes.
+    """
+    if os.fspath(path) == STDIN or Path(path).suffix in _COMPRESSED:
+        return False
+    try:
+        with Path(path).open("rb", buffering=0) as stream:
+            before = os.fstat(stream.fileno())
+            start = stream.read(4) if _has_size(before) else b""
+            if not start or start.startswith(GZIP) or start == ZSTD:
+                return False
+            stream.seek(len(BYTE_ORDER_MARK) if start.startswith(BYTE_ORDER_MARK) else 0)
+            size = stream.tell() if read(stream.fileno(), before.st_size) else before.st_size
+            _require_unchanged(path, before, os.fstat(stream.fileno()), size)
+    except (OSError, ValueError) as error:  # such as a path with a null byte
+        if isinstance(error, DataError):
+            raise
+        return False  # `read_bytes` reports the cause
+    return True
 
 
 def _decompress_gzip(packed: npt.NDArray[np.uint8], name: str) -> bytes:

@@ -36,9 +36,8 @@ class StringColumn:
     __slots__ = ("data", "offsets")
 
     def __init__(self, data: npt.NDArray[np.uint8], offsets: npt.NDArray[np.int64]) -> None:
-        self.data = data
-        self.offsets = offsets
-        data.flags.writeable = offsets.flags.writeable = False
+        self.data = _freeze(data)
+        self.offsets = _freeze(offsets)
 
     @classmethod
     def from_strings(cls, strings: Iterable[str]) -> StringColumn:
@@ -144,7 +143,8 @@ class QueryTable:
     distinct: bool = False
 
     def __post_init__(self) -> None:
-        self.offsets.flags.writeable = self.values.flags.writeable = False
+        object.__setattr__(self, "offsets", _freeze(self.offsets))
+        object.__setattr__(self, "values", _freeze(self.values))
 
     @property
     def arrays(self) -> tuple[Any, ...]:
@@ -262,6 +262,12 @@ class QueryTable:
             documents = [item.decode() for item in self.documents.to_bytes_list(start, end)]
             result[query] = dict(zip(documents, self.values[start:end].tolist(), strict=True))
         return result
+
+
+def _freeze(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return a view that cannot be made writeable again: native code reads the array."""
+    array.flags.writeable = False
+    return array if array.base is not None else array.view()
 
 
 def _cumulate(sizes: Sequence[npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]:

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from berryeval._internal import backend as _backend
-from berryeval._internal.files import PathLike, display_name, read_bytes
+from berryeval._internal.files import PathLike, display_name, read_bytes, read_in_place
 from berryeval._internal.text import pluralize
 from berryeval._internal.validate import is_number
 from berryeval.data import (
@@ -97,16 +97,17 @@ def score_request(
     threads, rule = _backend.thread_count(), requested.conventions.rule
     found = text = None
     if isinstance(run, str | os.PathLike) and is_text_file(run) and not lenient:
-        text = read_bytes(run)
-        found = _score_text(text, arrays, len(ids), requested, threads)
+        found, text = _score_file(run, arrays, len(ids), requested, threads)
         if found is None:  # the table reader reports faults of the file
-            rows, text = table_from_text(text, "run", display_name(run)), None
-            run = Run(rows, rows.labels.get("tag", "run"))
+            rows = table_from_text(
+                read_bytes(run) if text is None else text, "run", display_name(run)
+            )
+            run, text = Run(rows, rows.labels.get("tag", "run")), None
     if found is None:
         found = score_tables(judgments, as_run(run, lenient=lenient), requested.metrics, rule)
     scores = build_scores(ids, judgments.table.dropped, found, requested)
     if scores.shares_no_query or (scores.counts[:, 0].any() and not scores.counts[:, 1].any()):
-        if text is not None:  # it was scored while it was read
+        if text is not None:  # it was scored while it was read, and may be a pipe
             run = Run(table_from_text(text, "run", display_name(run)))
         ranked = as_run(run, lenient=lenient).table
         if scores.shares_no_query:
@@ -323,27 +324,39 @@ def judge(
     return JudgedRanking(tuple(hits), len(ranked), tuple(grades))
 
 
-def _score_text(
-    text: npt.NDArray[np.uint8],
+def _score_file(
+    path: PathLike,
     qrels: tuple[Any, ...],
     count: int,
     requested: RequestedMetrics,
     threads: int,
-) -> RawScores | None:
-    """Score a run while reading its text; None if the native core cannot."""
+) -> tuple[RawScores | None, npt.NDArray[np.uint8] | None]:
+    """Score a run while reading its file; return also its text if it had to be read as a whole.
+
+    The scores are None if the native core cannot: the table reader then does or reports why.
+    """
     if _backend.native is None or None in requested.specs:
-        return None
-    rule = requested.conventions.rule
+        return None, None
+    native, rule, outcome = _backend.native, requested.conventions.rule, {}
     values = np.zeros((len(requested.specs), count), dtype=np.float64)
     counts = np.zeros((count, 4), dtype=np.int64)
-    outcome = _backend.native.score_run_text(
-        qrels, text, requested.specs, rule.ties, rule.single_precision, rule.depth or 0,
-        values, counts, threads,
+    options = (
+        requested.specs, rule.ties, rule.single_precision, rule.depth or 0, values, counts, threads
     )  # fmt: skip
+
+    def read(descriptor: int, size: int) -> bool:
+        outcome.update(native.score_run_file(qrels, descriptor, size, *options))
+        return bool(outcome["clean"])
+
+    text = None
+    built_before = not hasattr(native, "score_run_file")  # a checkout that was not built again
+    if built_before or not read_in_place(path, read):
+        text = read_bytes(path)
+        outcome = native.score_run_text(qrels, text, *options)
     if not outcome["clean"]:
-        return None
+        return None, text
     extra = [query.decode() for query in sorted(outcome["extra_queries"])]
-    return RawScores(values, counts, extra, outcome["tag"].decode())
+    return RawScores(values, counts, extra, outcome["tag"].decode()), text
 
 
 def native_rows(metrics: Sequence[Metric]) -> list[int]:
