@@ -136,7 +136,7 @@ def estimate_needed(
     while count <= _MOST:
         places = order[((np.arange(count) + 0.5) * len(values) / count).astype(np.intp)]
         if decides(places, spread / math.sqrt(count)):
-            digits = 10 ** max(len(str(count)) - 2, 0)
+            digits: int = 10 ** max(len(str(count)) - 2, 0)
             return math.ceil(count / digits) * digits
         count = math.ceil(count * _STEP)
     return None
