@@ -24,11 +24,17 @@ pytestmark = [
 
 
 def build_wheel(folder: Path, env: dict[str, str]) -> Path:
-    """Build a wheel of the source tree in `folder`, away from the tree's own build folder."""
+    """Build a wheel of the source tree in `folder`, away from the tree's own build folder.
+
+    Optimizing takes time, and the core that the other tests use is an optimized one.
+    """
     subprocess.run(
         [
             sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation",
-            "--config-settings", f"build-dir={folder / 'build'}", "--wheel-dir", str(folder), ".",
+            "--config-settings", f"build-dir={folder / 'build'}",
+            "--config-settings", "cmake.build-type=Debug",
+            "--config-settings", "cmake.define.CMAKE_CXX_FLAGS_DEBUG=-O0",
+            "--wheel-dir", str(folder), ".",
         ],
         cwd=ROOT, env=env, check=True, capture_output=True,
     )  # fmt: skip

@@ -24,7 +24,7 @@ from tests.runs.kept import ended, program, run_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-EACH = 100
+EACH = 40
 
 
 def test_concurrent_writers_lose_no_run(place: str) -> None:
