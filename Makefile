@@ -20,7 +20,7 @@ demo: $(VENV)/.demo $(VENV)/.installed  ## compare four providers on a bundled b
 	@$(BIN)/python examples/demo.py
 
 test:  ## run every check that must pass before a change lands
-	@$(MAKE) --jobs=2 --output-sync=target lint types layers native-test $(VENV)/.browser
+	@$(MAKE) --jobs=2 lint types layers native-test $(VENV)/.browser
 	@$(MAKE) pytest
 
 lint: $(VENV)/.tools
