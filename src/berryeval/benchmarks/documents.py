@@ -107,11 +107,9 @@ def _reject(error: OSError) -> None:
 # A TREC collection: `<DOC><DOCNO> id </DOCNO> … <TEXT> … </TEXT></DOC>`, repeated.
 
 _DOCUMENT: Final = re.compile(r"<DOC>(.*?)(</DOC>|(?=<DOC>)|\Z)", re.IGNORECASE | re.DOTALL)
-_NUMBER: Final = re.compile(r"<DOCNO>\s*(.*?)\s*</DOCNO>", re.IGNORECASE | re.DOTALL)
 _TITLE: Final = re.compile(
     r"<(TITLE|HEADLINE|HL|TI)>(.*?)(?:</\1>|(?=<))", re.IGNORECASE | re.DOTALL
 )
-_BODY: Final = re.compile(r"<TEXT>(.*?)</TEXT>", re.IGNORECASE | re.DOTALL)
 _TAG: Final = re.compile(r"</?[A-Za-z][^<>]*>")
 _FIRST: Final = re.compile(rb"(?:<[A-Za-z][^<>]*>\s*)?(<DOC>)", re.IGNORECASE)
 _FIRST_BYTES: Final = 16_384
@@ -174,16 +172,26 @@ def _decode(path: Path, encoding: str) -> str:
 
 
 def _parse_trec_document(body: str, where: str) -> Document:
-    number = _NUMBER.search(body)
-    if not number or not number[1]:
+    number, end = next(_find_elements(body, "DOCNO"), ("", 0))
+    if not number.strip():
         raise DataError(f"{where}: <DOC> has no <DOCNO> with an id")
     title = _TITLE.search(body)
-    texts = [match[1] for match in _BODY.finditer(body)] or [body[number.end() :]]
+    texts = [text for text, _ in _find_elements(body, "TEXT")] or [body[end:]]
     return Document(
-        id=number[1],
+        id=number.strip(),
         text="\n".join(_strip_tags(text) for text in texts),
         title=" ".join(_strip_tags(title[2]).split()) if title else "",
     )
+
+
+def _find_elements(body: str, name: str) -> Iterator[tuple[str, int]]:
+    """Yield the content of each element and the place behind it."""
+    start = re.compile(f"<{name}>", re.IGNORECASE)
+    end = re.compile(f"</{name}>", re.IGNORECASE)
+    place = 0
+    while (first := start.search(body, place)) and (last := end.search(body, first.end())):
+        place = last.end()
+        yield body[first.end() : last.start()], place
 
 
 def _strip_tags(text: str) -> str:

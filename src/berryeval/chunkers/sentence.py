@@ -37,7 +37,7 @@ _BLOCK: Final = re.compile(
 )
 _CLOSING: Final = "\"'”’»)\\]}›」』）】》"
 _END: Final = re.compile(rf"(?<![.!?…])[.!?…]+[{_CLOSING}]*(?=\s)|[。！？｡]+[{_CLOSING}]*")
-_LAST_WORD: Final = re.compile(r"[\w.]*\Z")
+_WORD: Final = re.compile(r"[\w.]*")
 _DOTTED: Final = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]")  # e.g, U.S
 _MARK: Final = re.compile(r"\W*(?:\d{1,3}|[^\W\d_])")  # list item: 1. or a.
 
@@ -85,8 +85,8 @@ def _ends_sentence(text: str, begin: int, mark: re.Match[str], last: int) -> boo
 
 
 def _is_abbreviation(text: str, begin: int, stop: int, follows: str) -> bool:
-    found = _LAST_WORD.search(text, max(begin, stop - LONGEST), stop)
-    word = found[0] if found else ""
+    backwards = _WORD.match(text[max(begin, stop - LONGEST) : stop][::-1])
+    word = backwards[0][::-1] if backwards else ""
     is_initial = len(word) == 1 and word.isupper()
     return bool(
         is_initial

@@ -22,11 +22,11 @@ from berryeval.metrics.base import AT_PARAMETERS, Definition, Metric
 from berryeval.metrics.catalogue import definitions, names
 
 _CANONICAL = re.compile(
-    r"\s*(?P<name>[^@()\s]+?)\s*(?:\((?P<params>.*)\))?\s*(?:@(?P<at>[^@]*?))?(?:-l(?P<level>[0-9.]+))?\s*"
+    r"(?P<name>[^@()\s]+?)\s*(?:\((?P<params>.*)\)\s*)?(?:@(?P<at>[^@]*?))?(?:-l(?P<level>[0-9.]+))?"
 )
 _SEPARATOR = re.compile(r"_at_|-at-|_|\.")
 _TAIL = re.compile(r"(?:_at_|-at-|_|\.)(?:[-+.]?[0-9]|[A-Za-z]\w*=).*")
-_NO_NUMBER = re.compile(r"(.*?)\s*(@|_at_|-at-)\s*")
+_SIGNS = ("@", "_at_", "-at-")
 # Names that ranx, and only ranx, also uses without a cutoff, for the whole ranking.
 _WHOLE = {"precision": "SetP", "f1": "SetF", "hit_rate": "Success"}
 # Names that trec_eval uses without a cutoff, and our metrics of the whole ranking.
@@ -59,7 +59,7 @@ def parse_metrics(texts: Iterable[str | Metric]) -> list[Metric]:
 
 
 def _parse(text: str) -> list[Metric]:
-    match = _CANONICAL.fullmatch(text)
+    match = _CANONICAL.fullmatch(text.strip())
     if match is None:
         raise MetricError(f"{text!r} is not a metric; metrics look like nDCG@10 or P(rel=2)@5")
     _require_number(text)
@@ -82,12 +82,13 @@ def _parse(text: str) -> list[Metric]:
 
 
 def _require_number(text: str) -> None:
-    match = _NO_NUMBER.fullmatch(text)
-    if match and match[1]:
-        example = "0.1" if match[1].lower() in {"iprec", "iprec_at_recall"} else "10"
+    given = text.rstrip()
+    sign = next(filter(given.endswith, _SIGNS), "")
+    name = given.removesuffix(sign).rstrip()
+    if sign and name:
+        example = "0.1" if name.lower() in {"iprec", "iprec_at_recall"} else "10"
         raise MetricError(
-            f"{text!r} has no number after the {match[2]}; write one, as in "
-            f"{match[1]}{match[2]}{example}"
+            f"{text!r} has no number after the {sign}; write one, as in {name}{sign}{example}"
         )
 
 
@@ -104,7 +105,8 @@ def _split_known_name(text: str, name: str) -> tuple[str, str]:
     """Split off the known name at the start: `ndcg_cut_10` is `ndcg_cut` and `_10`."""
     known = names()
     cuts = [(name, "")]
-    for separator in reversed(list(_SEPARATOR.finditer(name))):
+    longest = max(map(len, known))
+    for separator in reversed(list(_SEPARATOR.finditer(name[: longest + len("_at_")]))):
         start, tail = name[: separator.start()], name[separator.start() :]
         if _TAIL.fullmatch(tail):
             cuts.append((start, tail))
@@ -169,22 +171,37 @@ def _number(text: str, number: str, kind: str) -> float:
 
 
 def _parameters(text: str, params: str | None) -> dict[str, Any]:
-    chosen: dict[str, Any] = {}
+    chosen: list[dict[str, Any]] = []
     # Commas inside of braces and brackets belong to a value.
-    for part in filter(str.strip, re.split(r",(?![^{]*\})(?![^\[]*\])", params or "")):
+    for part in filter(str.strip, _split_at_commas(params or "", "{}", "[]")):
         name, equals, value = (piece.strip() for piece in part.partition("="))
         if not equals or not name.isidentifier():
             raise MetricError(
                 f"{part.strip()!r} in {text!r} must be a parameter and its value, as in rel=2"
             )
-        chosen = _merged(text, [chosen, {name: _value(value)}])
-    return chosen
+        chosen.append({name: _value(value)})
+    return _merged(text, chosen)
+
+
+def _split_at_commas(text: str, *pairs: str) -> list[str]:
+    """Split at commas, but not at one between a pair of signs."""
+    opened = dict.fromkeys(pairs, True)  # seen from the end: no closing sign yet
+    parts, end = [], len(text)
+    for place in range(len(text) - 1, -1, -1):
+        sign = text[place]
+        for pair in pairs:
+            if sign in pair:
+                opened[pair] = sign == pair[0]
+        if sign == "," and all(opened.values()):
+            parts.append(text[place + 1 : end])
+            end = place
+    return [text[:end], *reversed(parts)]
 
 
 def _value(text: str) -> Any:
     try:
         return ast.literal_eval(text)
-    except (ValueError, SyntaxError):
+    except (ValueError, SyntaxError, RecursionError, MemoryError):  # the last two: deeply nested
         return {"true": True, "false": False}.get(text.lower(), text)
 
 
@@ -194,14 +211,14 @@ def split_names(texts: Iterable[str]) -> list[str]:
     A comma inside parentheses or before a bare number belongs to the name, as in
     nDCG(gains={1:1,2:3}) and P.5,10.
     """
-    names: list[str] = []
+    names: list[list[str]] = []
     for text in texts:
-        for part in re.split(r",(?![^(]*\))", text):
+        for part in _split_at_commas(text, "()"):
             if names and re.fullmatch(r"[0-9.]+", part):
-                names[-1] += f",{part}"
+                names[-1].append(part)
             elif part.strip():
-                names.append(part.strip())
-    return names
+                names.append([part.strip()])
+    return [",".join(parts) for parts in names]
 
 
 def distinct_names(names: Iterable[str]) -> list[str]:

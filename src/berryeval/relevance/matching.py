@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 Segments: TypeAlias = tuple[str, ...]
 Words: TypeAlias = tuple[str, ...]
 
-_HOST: Final = re.compile(r"[a-z][a-z0-9+.-]*://[^/?#]*", re.IGNORECASE)
+_HOST: Final = re.compile(r"[a-z][a-z0-9+.-]{0,29}://[^/?#]*", re.IGNORECASE)
 _EXTENSION: Final = re.compile(r"(?<=.)\.(?:html?|xhtml|mdx?|markdown|adoc|rst|txt)$")
 _NOT_A_WORD: Final = re.compile(r"[\W_]+")
 _REMEMBERED: Final = 1 << 16  # cache size; many hits are of few pages

@@ -15,10 +15,10 @@ from urllib.parse import quote, quote_plus, unquote, unquote_plus, urlsplit
 from berryeval._internal.secrets import holds_secret, nested_name
 from berryeval.errors import ConfigurationError
 
-_VARIABLE: Final = re.compile(r"\$\{(\w+)(?::-([^}]*))?\}")
+_VARIABLE: Final = re.compile(r"\$\{(\w+)(?::-([^}]{0,2000}))?\}")
 # Names and values inside a text: `password=...` of a DSN, `api_key=...` of a URL.
 _INNER: Final = re.compile(
-    r"\b([\w-]*(?:password|passwd|pwd|secret|token|key|sig|signature))=('(?:[^'\\]|\\.)*'|[^\s&;'\"]+)",
+    r"(?<![\w-])([\w-]*(?:password|passwd|pwd|secret|token|key|sig|signature))=('(?:[^'\\]|\\.)*'|[^\s&;'\"]+)",
     re.IGNORECASE,
 )
 _SCHEME: Final = re.compile(r"(bearer|basic|token|apikey|api-key|digest)\s+(\S+)$", re.IGNORECASE)
@@ -138,8 +138,18 @@ def matches_masked(kept: Any, options: Any) -> bool:
     if isinstance(kept, list) and isinstance(options, list):
         return len(kept) == len(options) and all(map(matches_masked, kept, options))
     if isinstance(kept, str) and isinstance(options, str) and MASK in kept:
-        return bool(re.fullmatch(".*".join(map(re.escape, kept.split(MASK))), options, re.DOTALL))
+        return _fits(kept.split(MASK), options)
     return bool(kept == options)
+
+
+def _fits(pieces: list[str], text: str) -> bool:
+    """Whether a text begins and ends with the outer pieces, with the others between, in order."""
+    first, *inner, last = pieces
+    place = len(first)
+    for piece in inner:
+        found = text.find(piece, place)
+        place = found + len(piece) if found >= 0 else len(text) + 1
+    return text.startswith(first) and text.endswith(last) and place <= len(text) - len(last)
 
 
 def describe_objects(options: Any) -> Any:

@@ -292,7 +292,7 @@ def _parse_integer(row: TrecMetric, text: str) -> int:
 
 
 def _parse_number(row: TrecMetric, text: str) -> float:
-    match = re.match(r"\s*[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?", text)
+    match = re.match(r"\s*[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?", text)
     if match is None:
         raise MetricError(f"a parameter of {row.name} must be a number, found {text!r}")
     return float(match[0])

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 CONFIG_NAME: Final = "berryeval.yaml"
 KeyPath = tuple[str | int, ...]
 _QUOTED: Final = re.compile(r"(['\"]).*\1")
-_KEY: Final = re.compile(r"[\s{,-]*['\"]?([\w.-]+)['\"]?\s*:")
+_KEY: Final = re.compile(r"[\s{,-]*['\"]?([\w.][\w.-]*)['\"]?\s*:")
 _SYNONYMS: Final = {"measures": "metrics", "measure": "metric", "top_k": "k"}  # of other tools
 _OURS: Final = "berryeval."
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import html
 import os
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,15 +30,12 @@ if TYPE_CHECKING:
 _TOPIC: Final = re.compile(
     r"<(top|topic)\b([^<>]*)>(.*?)(</\1\s*>|(?=<\1\b[^<>]*>)|\Z)", re.IGNORECASE | re.DOTALL
 )
-# Comments, the head of an XML file, and the tags around the topics.
-_COMMENT: Final = re.compile(
-    r"<!--.*?-->|<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>", re.IGNORECASE | re.DOTALL
-)
+_DOCTYPE: Final = re.compile(r"<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>", re.IGNORECASE | re.DOTALL)
 _TAG: Final = re.compile(r"<[^<>]*>")
 _START_TAG: Final = re.compile(r"<([a-z][\w.:-]*)(?:\s[^<>]*)?(/?)>", re.IGNORECASE)
-_MARKUP: Final = re.compile(
-    r"<([a-z]\w*)(?:\s[^<>]*)?>((?:(?!<\1\b).)*?)</\1\s*>", re.IGNORECASE | re.DOTALL
-)
+_SAME_TAG: Final = re.compile(r"<(/?)([a-z][\w.:-]*)(?:(?![\w.:-])[^<>]*)?>", re.IGNORECASE)
+_FIRST_TAG: Final = re.compile(rf"\s*{_START_TAG.pattern}", re.IGNORECASE)
+_MARKUP: Final = re.compile(r"<([a-z]\w*)(?:\s[^<>]*)?>|</([a-z]\w*)\s*>", re.IGNORECASE)
 _BREAK: Final = re.compile(r"</?(?:p|li|div)>|<[a-z]\w*\s*/>", re.IGNORECASE)
 _END_TAG: Final = re.compile(r"</[a-z][\w.:-]*\s*>", re.IGNORECASE)
 _NUMBER: Final = re.compile(r"""\b(?:number|id|uid)\s*=\s*["']([^"']+)["']""", re.IGNORECASE)
@@ -74,7 +72,7 @@ def read_topics(text: str, source: str) -> Iterator[Topic]:
 
 
 def _read_elements(text: str, source: str) -> Iterator[Topic]:
-    text = _COMMENT.sub(lambda match: "\n" * match[0].count("\n"), text)
+    text = _drop_head(text)
     line, counted, ended = 1, 0, 0
     for match in _TOPIC.finditer(text):
         _reject_other_text(text, ended, match.start(), source)
@@ -86,6 +84,22 @@ def _read_elements(text: str, source: str) -> Iterator[Topic]:
     _reject_other_text(text, ended, len(text), source)
     if not ended:
         raise DataError(f"{source}:1: {_EXPECTED}; found {text.strip()[:60]!r}")
+
+
+def _drop_head(text: str) -> str:
+    """Drop comments and the document type, but not their line ends."""
+    kept, place = [], 0
+    while (start := text.find("<!--", place)) >= 0 and (end := text.find("-->", start + 4)) >= 0:
+        kept += [text[place:start], "\n" * text.count("\n", start, end)]
+        place = end + len("-->")
+    text = "".join(kept) + text[place:]
+    first = re.search("<!DOCTYPE", text, re.IGNORECASE)
+    found = _DOCTYPE.match(text, first.start()) if first else None
+    return text[: found.start()] + _keep_lines(found) + text[found.end() :] if found else text
+
+
+def _keep_lines(match: re.Match[str]) -> str:
+    return "\n" * match[0].count("\n")
 
 
 def _read_topic(attributes: str, body: str, where: str, line: int) -> Topic:
@@ -106,7 +120,7 @@ def _read_topic(attributes: str, body: str, where: str, line: int) -> Topic:
 
 def _reject_other_text(text: str, start: int, end: int, source: str) -> None:
     """Reject words between the topics, which may be queries in another form."""
-    between = _TAG.sub(lambda match: "\n" * match[0].count("\n"), text[start:end])
+    between = _TAG.sub(_keep_lines, text[start:end])
     if words := between.strip():
         line = 1 + text.count("\n", 0, start) + between[: between.index(words)].count("\n")
         raise DataError(
@@ -118,43 +132,60 @@ def _reject_other_text(text: str, start: int, end: int, source: str) -> None:
 def _read_fields(body: str) -> Iterator[tuple[str, str]]:
     """Read the fields, with or without end tags; tags inside of a text do not end it."""
     place = 0
+    same: dict[str, list[re.Match[str]]] = {}
+    for tag in _SAME_TAG.finditer(body):
+        same.setdefault(tag[2].lower(), []).append(tag)
     while start := _START_TAG.search(body, place):
         name, place = start[1].lower(), start.end()
         if start[2]:  # an empty element
             continue
-        inner, place = _read_content(body, place, name)
+        inner, place = _read_content(body, place, name, same.get(name, []))
         text = " ".join(html.unescape(inner).split())
         if text := text.removeprefix(_LABELS.get(name, "\0")).strip():
             yield _LONG.get(name, name), text
 
 
-def _read_content(body: str, start: int, name: str) -> tuple[str, int]:
-    """Return the text of a field without its markup, and the place behind it."""
-    same = re.compile(rf"<(/?){re.escape(name)}(?![\w.:-])[^<>]*>", re.IGNORECASE).search(
-        body, start
-    )
+def _read_content(body: str, start: int, name: str, tags: list[re.Match[str]]) -> tuple[str, int]:
+    """Return the text of a field without its markup, and the place behind it.
+
+    `tags` are all those of this name in the body.
+    """
+    place = bisect_left(tags, start, key=lambda tag: tag.start())
+    same = tags[place] if place < len(tags) else None
     ended = same.end() if same and same[1] else start if _LONG.get(name) == "number" else None
-    if name not in _KNOWN and ended and _START_TAG.match(body[start:ended].lstrip()):
+    if name not in _KNOWN and ended and _FIRST_TAG.match(body, start, ended):
         return "", start  # an element around fields
-    tags = _START_TAG.finditer(body, ended or start)
-    ends = (tag.start() for tag in tags if ended or _begins_field(tag, body[start : tag.start()]))
-    end = next(ends, len(body))
+    behind = _START_TAG.search(body, ended) if ended else _find_field(body, start)
+    end = behind.start() if behind else len(body)
     return _END_TAG.sub(" ", _drop_markup(body[start:end])), end
 
 
-def _begins_field(tag: re.Match[str], before: str) -> bool:
-    """Whether a tag behind a field without an end tag begins another field."""
-    line = before.rpartition("\n")[2]
-    return not line.strip() or tag[1].lower() in _KNOWN
+def _find_field(body: str, start: int) -> re.Match[str] | None:
+    """Find the tag that ends a field without an end tag: a known one, or one on a line's start."""
+    before = start
+    for tag in _START_TAG.finditer(body, start):
+        _, broken, line = body[before : tag.start()].rpartition("\n")
+        if tag[1].lower() in _KNOWN or ((broken or before == start) and not line.strip()):
+            return tag
+        before = tag.end()
+    return None
 
 
 def _drop_markup(text: str) -> str:
     """Drop pairs of tags; a tag on its own belongs to the words."""
     text = _BREAK.sub(" ", text)
-    count = 1
-    while count:
-        text, count = _MARKUP.subn(r"\2", text)
-    return text
+    opened: dict[str, list[tuple[int, int]]] = {}
+    pairs: list[tuple[int, int]] = []
+    for tag in _MARKUP.finditer(text):
+        if tag[1]:
+            opened.setdefault(tag[1].lower(), []).append(tag.span())
+        elif starts := opened.get(tag[2].lower()):
+            pairs += (starts.pop(), tag.span())
+    kept, place = [], 0
+    for start, end in sorted(pairs):
+        kept.append(text[place:start])
+        place = end
+    return "".join(kept) + text[place:]
 
 
 _EXPECTED: Final = "expected <top> or <topic> elements, or lines with an id, a tab and a text"
