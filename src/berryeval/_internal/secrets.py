@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from typing import Any, Final
+from urllib.parse import unquote, urlsplit
 
+from berryeval._internal.masking import SHORTEST, Masker
 from berryeval._internal.optional import import_optional
 from berryeval.errors import ConfigurationError
 
@@ -72,6 +74,18 @@ def _looks_like_key(text: str) -> bool:
     )
 
 
+def find_path_keys(text: str) -> list[str]:
+    """Return the parts of the path of a web address that look like a key and are no variable."""
+    try:
+        parts = urlsplit(text)
+    except ValueError:
+        return []
+    if parts.scheme.lower() not in {"http", "https"}:
+        return []
+    names = (one for one in parts.path.split("/") if "{" not in one)
+    return [one for one in names if _looks_like_key(one)]
+
+
 # Addresses of PostgreSQL servers
 
 _SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]{0,29}):/")
@@ -79,7 +93,6 @@ _SCHEMES: Final = ("postgresql", "postgres", "postgresql+psycopg")
 _PORT: Final = re.compile(r"[0-9]{0,5}(,[0-9]{0,5})*")
 _PLACE: Final = re.compile(r"[\w.:,%-]*|[/@][^\x00-\x1f\x7f]*")  # a host or a socket
 _SECRET: Final = ("password", "sslpassword")
-_SHORTEST: Final = 4  # shorter values also match inside other words
 _HIDDEN: Final = "*** (message hidden: the password is too short to mask)"
 
 
@@ -141,20 +154,10 @@ def _invalid_address(owner: str, found: str) -> ConfigurationError:
 
 
 def mask_passwords(text: str, parts: Mapping[str, str]) -> str:
-    """Mask the passwords of an address in a text, in every form they can take in URLs.
-
-    Each character may be plain, after a backslash or percent-encoded, in upper or lower case. If a
-    password is too short to mask, the whole text is hidden.
-    """
+    """Mask the passwords of an address in a text; hide a text with one too short to mask."""
     for secret in filter(None, map(parts.get, _SECRET)):
-        form = re.compile("".join(map(_character_pattern, secret)), re.IGNORECASE)
-        if len(secret) >= _SHORTEST:
-            text = form.sub("***", text)
-        elif form.search(text):
+        if len(secret) >= SHORTEST:
+            text = Masker([secret]).mask(text)
+        elif secret.lower() in unquote(text).lower():
             return _HIDDEN
     return text
-
-
-def _character_pattern(character: str) -> str:
-    encoded = "".join(f"%{byte:02x}" for byte in character.encode(errors="surrogatepass"))
-    return rf"(?:{encoded}|\\?{re.escape(character)}{'|[+]' if character == ' ' else ''})"

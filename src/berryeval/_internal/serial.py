@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias
 
+from berryeval._internal.masking import show
 from berryeval._internal.validate import is_number, is_whole
 from berryeval.errors import DataError
 
@@ -162,7 +163,7 @@ def describe_json(value: object) -> str:
     if value is None or isinstance(value, bool):
         return str(value).lower().replace("none", "null")
     kinds = {str: "string", int: "number", float: "number", list: "array", dict: "object"}
-    return f"{kinds.get(type(value), type(value).__name__)} {value!r:.80}"
+    return f"{kinds.get(type(value), type(value).__name__)} {show(value)}"
 
 
 def _prefix(where: str) -> str:

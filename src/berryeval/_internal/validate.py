@@ -15,6 +15,7 @@ import numbers
 from collections.abc import Collection, Iterable
 from typing import Any, TypeGuard
 
+from berryeval._internal.masking import show
 from berryeval.errors import BerryEvalError, ConfigurationError
 
 
@@ -72,7 +73,7 @@ def require(
 ) -> None:
     """Raise "<name> must be <wanted>, found <value>" unless `ok`."""
     if not ok:
-        raise (error or ConfigurationError)(f"{name} must be {wanted}, found {found!r:.80}")
+        raise (error or ConfigurationError)(f"{name} must be {wanted}, found {show(found)}")
 
 
 def require_choice(name: str, value: object, choices: Collection[str]) -> None:

@@ -30,6 +30,7 @@ from cyclopts import App, CycloptsError
 from cyclopts.exceptions import UnusedCliTokensError
 
 from berryeval import __version__
+from berryeval._internal.masking import mask_known
 from berryeval._internal.text import escape_controls
 from berryeval.errors import BerryEvalError, ConfigurationError, RunFailedError
 
@@ -211,8 +212,8 @@ class Failures:
         if self.debug:
             import traceback
 
-            _print_error("".join(traceback.format_exception(error)).rstrip())
-        message = " ".join(str(error).split()) or type(error).__name__
+            _print_error(mask_known("".join(traceback.format_exception(error)).rstrip()))
+        message = " ".join(mask_known(str(error)).split()) or type(error).__name__
         self._print_json(kind or _kind_of(error), message)
         _print_error(f"error: {message}{f' ({hint})' if hint else ''}")
         return code

@@ -9,6 +9,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
+from berryeval._internal.masking import show
 from berryeval._internal.validate import is_whole
 from berryeval.data import Hit, is_in_scope
 from berryeval.errors import DataError, ProviderError
@@ -49,7 +50,7 @@ class KnownChunks:
             whole = self.complete(hit)
             if whole is hit and hit == Hit(hit.id, hit.score, hit.rank) and _is_prose(hit.id):
                 raise ProviderError(
-                    f"hit {place} ({hit.id!r:.60}) looks like a text, and the benchmark has no "
+                    f"hit {place} ({show(hit.id, 60)}) looks like a text, and the benchmark has no "
                     "such id; return ids, or Hit(id, text=...) if your search knows both"
                 )
             yield whole
@@ -93,7 +94,7 @@ def check_batch(answers: Any, count: int) -> list[Any]:
     )
     if in_order and len(given) == count:
         return list(given)
-    found = len(given) if in_order else f"{type(answers).__name__} {answers!r:.80}"
+    found = len(given) if in_order else f"{type(answers).__name__} {show(answers)}"
     lists = f"{count} list{'s' if count > 1 else ''} of hits"
     raise WrongBatchError(f"expected {lists}, one per query, found {found}")
 
@@ -115,7 +116,7 @@ def as_hits(answer: Any) -> list[Hit]:
         if fields := [name for name in _FIELDS if hasattr(answer, name)]:
             raise ProviderError(_explain_answer(answer, fields))
         raise ProviderError(
-            f"expected a list of hits, found {type(answer).__name__} {answer!r:.80}"
+            f"expected a list of hits, found {type(answer).__name__} {show(answer)}"
         )
     if hasattr(answer, "columns") or (hasattr(answer, "keys") and not hasattr(answer, "tolist")):
         raise ProviderError(_explain_answer(answer, [name for name in answer if name]))
@@ -147,7 +148,7 @@ def _is_score(value: Any) -> bool:
 def _explain_answer(answer: Any, names: Sequence[Any]) -> str:
     """Explain why an answer with these fields is not a list of hits, and what to return."""
     kind = type(answer).__name__
-    shown = ", ".join(f"{name!r:.40}" for name in names[:5])
+    shown = ", ".join(show(name, 40) for name in names[:5])
     if isinstance(answer, Mapping) and "id" in answer:
         return f"expected a list of hits, found one hit ({kind} with {shown}); return a list of it"
     inner = next((name for name in _FIELDS if name in names), "")
@@ -200,7 +201,7 @@ def read_id(value: Any) -> str | None:
 
 def _read_object(item: Mapping[str, Any]) -> Hit:
     if "id" not in item:
-        fields = ", ".join(f"{name!r:.40}" for name in item) or "nothing"
+        fields = ", ".join(show(name, 40) for name in item) or "nothing"
         raise DataError(f"has no 'id', only {fields}")
     name = read_id(item["id"])
     return Hit.from_json(item if name is None else {**item, "id": name})
@@ -221,7 +222,7 @@ def _read_hit(item: Any, place: int) -> Hit:
         raise ProviderError(f"hit {place} is not valid: {error}") from None
     if not isinstance(item, Hit):
         raise ProviderError(
-            f"hit {place}: expected a hit with an id, found {type(item).__name__} {item!r:.80}"
+            f"hit {place}: expected a hit with an id, found {type(item).__name__} {show(item)}"
             f"{_explain_hit(item)}"
         )
     if not isinstance(item.id, str) or not item.id.strip():
@@ -238,7 +239,7 @@ def _check_score(item: Hit, place: int) -> Hit:
         item = replace(item, score=float(item.score))  # NumPy numbers
     if isinstance(item.score, bool) or not isinstance(item.score, int | float):
         raise ProviderError(
-            f"hit {place} ({item.id!r}): expected a number as score, found {item.score!r:.80}"
+            f"hit {place} ({item.id!r}): expected a number as score, found {show(item.score)}"
         )
     if not math.isfinite(item.score):
         raise ProviderError(
@@ -289,7 +290,7 @@ def _read_offset(value: Any, path: str) -> int:
 
 
 def _type_error(path: str, expected: str, value: Any) -> ProviderError:
-    msg = f"at the path {path!r} expected {expected}, found {type(value).__name__} {value!r:.80}"
+    msg = f"at the path {path!r} expected {expected}, found {type(value).__name__} {show(value)}"
     return ProviderError(msg)
 
 

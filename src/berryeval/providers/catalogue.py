@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any, Final
 
+from berryeval._internal.masking import show
 from berryeval._internal.optional import is_missing
 from berryeval._internal.registry import Registry
 from berryeval._internal.validate import reject_unknown, require
@@ -113,7 +114,7 @@ def _convert(owner: str, name: str, type_: str, value: Any) -> Any:
     try:
         return convert(value)
     except (KeyError, TypeError, ValueError):
-        raise ConfigurationError(f"{owner}: {name} must be {wanted}, found {value!r:.80}") from None
+        raise ConfigurationError(f"{owner}: {name} must be {wanted}, found {show(value)}") from None
 
 
 def _to_int(value: Any) -> int:

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 from urllib.parse import quote
 
+from berryeval._internal.masking import cut, show
 from berryeval._internal.validate import require, require_choice, require_text, require_whole
 from berryeval.errors import ProviderError
 from berryeval.providers.base import clean_text, encode_id, rank_hits, searchable_text
@@ -235,7 +236,7 @@ class Elasticsearch(FusingProvider):
             # both servers return (1 + cosine) / 2, because scores may not be negative
             scores = [2 * float(r["_score"]) - 1 if cosine else float(r["_score"]) for r in rows]
         except (TypeError, KeyError, ValueError, IndexError) as error:
-            words = f"{type(error).__name__}: {error} in {answer!r:.200}"
+            words = f"{type(error).__name__}: {error} in {show(answer, 200)}"
             msg = f"elasticsearch: {self._server.shown_url}: no hits in the answer ({words})"
             raise ProviderError(self._server.mask(msg)) from None
         return rank_hits(found, scores, k)
@@ -268,9 +269,9 @@ def _batches(lines: Iterator[str]) -> Iterator[str]:
 def _describe_faults(answer: Any) -> str:
     items = answer.get("items") if isinstance(answer, dict) else None
     if not isinstance(items, list):
-        return f"expected an object with 'errors' and 'items', found {answer!r:.200}"
+        return f"expected an object with 'errors' and 'items', found {show(answer, 200)}"
     results = [result for item in items if isinstance(item, dict) for result in item.values()]
     faults = [r["error"] for r in results if isinstance(r, dict) and r.get("error")]
     first = faults[0] if faults else "no reason given"
     reason = first.get("reason", first) if isinstance(first, dict) else first
-    return f"{len(faults)} of {len(items)} chunks were rejected; the first: {reason!s:.200}"
+    return f"{len(faults)} of {len(items)} chunks were rejected; the first: {cut(str(reason))}"

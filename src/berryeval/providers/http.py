@@ -24,6 +24,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 from urllib.parse import quote
 
+from berryeval._internal.masking import cut, show
 from berryeval._internal.validate import require_choice, require_text
 from berryeval.data import Hit, scope_values
 from berryeval.errors import ConfigurationError, DataError, ProviderError
@@ -163,10 +164,10 @@ class JsonPath:
 def _describe(value: Any) -> str:
     if isinstance(value, dict):
         names = ", ".join(map(repr, value))
-        return f"an object with {names[:_SHOWN]}" if names else "an empty object"
+        return f"an object with {cut(names, _SHOWN)}" if names else "an empty object"
     if isinstance(value, list):
         return f"an array of {len(value)}"
-    return f"{value!r:.{_SHOWN}}"
+    return show(value, _SHOWN)
 
 
 _DEFAULT_REQUEST: Final = {"query": "{query}", "k": "{k}"}

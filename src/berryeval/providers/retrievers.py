@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from berryeval._internal.aio import BackgroundLoop
+from berryeval._internal.masking import show
 from berryeval.data import Hit, ScopeIndex
 from berryeval.errors import ConfigurationError, ProviderError
 from berryeval.providers.answers import KnownChunks, check_all_scored, read_id, read_number
@@ -109,7 +110,7 @@ class RetrieverProvider(Provider):
         found = self._loop.wait_for(search(query.text, **self._options(query, k)))
         if not isinstance(found, Sequence) or isinstance(found, str | bytes):
             raise ProviderError(
-                f"{self.name}: expected a list, found {type(found).__name__} {found!r:.80}"
+                f"{self.name}: expected a list, found {type(found).__name__} {show(found)}"
             )
         read = [self._read(one, place) for place, one in enumerate(found, start=1)]
         try:
@@ -180,7 +181,7 @@ class LangChain(RetrieverProvider):
         metadata = getattr(document, "metadata", None)
         text = getattr(document, "page_content", None)
         if not isinstance(metadata, Mapping) or not isinstance(text, str):
-            found = f"{type(document).__name__} {document!r:.80}"
+            found = f"{type(document).__name__} {show(document)}"
             raise ProviderError(f"langchain: hit {place}: expected a Document, found {found}")
         own = getattr(document, "id", None)
         if not own or self.id:
@@ -226,7 +227,7 @@ class LlamaIndex(RetrieverProvider):
         metadata = getattr(node, "metadata", None)
         own = getattr(node, "node_id", None)
         if not isinstance(metadata, Mapping) or not isinstance(own, str):
-            found = f"{type(scored).__name__} {scored!r:.80}"
+            found = f"{type(scored).__name__} {show(scored)}"
             raise ProviderError(f"llamaindex: hit {place}: expected a NodeWithScore, found {found}")
         score = getattr(scored, "score", None)
         start = getattr(node, "start_char_idx", None)

@@ -20,8 +20,9 @@ from itertools import count
 from typing import Any, Final
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+from berryeval._internal.masking import Masker, cut, mask_logs, show
 from berryeval._internal.optional import import_optional
-from berryeval._internal.secrets import holds_secret, nested_name
+from berryeval._internal.secrets import find_path_keys, holds_secret, nested_name
 from berryeval._internal.validate import is_number, require, require_text
 from berryeval.errors import ConfigurationError, ProviderError
 
@@ -33,9 +34,10 @@ _CONNECT_SECONDS: Final = 10.0
 _FIRST_WAIT: Final = 0.5  # seconds; each wait is twice the previous one
 _LONGEST_WAIT: Final = 60.0
 _SHOWN: Final = 200  # characters of an answer quoted in a message
-_SHORTEST_SECRET: Final = 4  # shorter values would match inside ordinary words
 _NUMBER: Final = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")
 _HOST_AND_PORT: Final = re.compile(r"(?:[^:\[\]]*|\[[^\[\]]*\]):[0-9]*")
+# They log addresses and the headers of answers.
+_LOGGERS: Final = ("httpx", *(f"httpcore.{name}" for name in ("connection", "http11", "proxy")))
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 
 
@@ -71,9 +73,7 @@ class JsonServer:
             hidden.add(b64encode(f"{user}:{password}".encode(errors="replace")).decode())
         hidden |= {parts.password or "", unquote(parts.password or "")}
         hidden |= set(find_secrets(dict(parse_qsl(parts.query)), "params"))
-        self._hidden = sorted(
-            (value for value in hidden if len(value) >= _SHORTEST_SECRET), key=len, reverse=True
-        )
+        self._masker = Masker([*hidden, *find_path_keys(self.url)])
 
     @classmethod
     def from_options(
@@ -103,6 +103,7 @@ class JsonServer:
 
     def _send(self, method: str, path: str, **request: Any) -> Any:
         httpx = import_optional("httpx", self.what, extra="http")
+        mask_logs(*_LOGGERS)
         body = request.pop("body", None)
         headers = dict(request.pop("headers", {}))
         if body is not None:
@@ -131,13 +132,13 @@ class JsonServer:
             try:
                 return answer.json() if answer.content else None
             except (ValueError, RecursionError):
-                words = f"expected JSON, found {answer.text[:_SHOWN]!r}"
+                words = f"expected JSON, found {show(answer.text, _SHOWN)}"
                 raise self._error(method, url, words) from None
         words = f"status {status} {answer.reason_phrase}".rstrip()
         if status < _SERVER_ERROR and status >= _REDIRECT and "location" in answer.headers:
             words += f", moved to {_shown(answer.headers['location'])}; use that address"
         elif answer.text.strip():
-            words += f": {' '.join(answer.text.split())[:_SHOWN]}"
+            words += f": {cut(' '.join(answer.text.split()), _SHOWN)}"
         passing = status >= _SERVER_ERROR or status in _TEMPORARY
         wait = _read_retry_after(answer.headers.get("retry-after", "")) if passing else None
         raise self._error(method, url, words, passing=passing, retry_after=wait)
@@ -152,9 +153,7 @@ class JsonServer:
 
     def mask(self, text: str) -> str:
         """Replace secrets in a text."""
-        for value in self._hidden:
-            text = text.replace(value, "***")
-        return text
+        return self._masker.mask(text)
 
     def _open(self, httpx: Any) -> Any:
         with self._lock:

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from berryeval._internal.files import try_lock
+from berryeval._internal.masking import cut
 from berryeval.data import Hit
 from berryeval.errors import ConfigurationError, DataError, NotWrittenError
 from berryeval.runner.outcome import Ranking
@@ -58,7 +59,7 @@ def _simplify(value: Any, depth: int = 0) -> Any:
             return [_simplify(item, depth + 1) for item in value]
         if callable(getattr(value, "tolist", None)):  # NumPy arrays and scalars
             return _simplify(value.tolist(), depth + 1)
-    return f"{value!s:.200}"
+    return cut(str(value))
 
 
 SCHEMA_VERSION: Final = 1

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Final, Literal, TypeAlias, get_args
 
+from berryeval._internal.masking import show
 from berryeval._internal.serial import JsonRecord, Reader, choice_reader, type_mismatch
 from berryeval.data import Hit, RankingRule
 from berryeval.errors import DataError, ProviderError
@@ -53,12 +54,12 @@ def _check_fields(hit: Hit, place: int) -> None:
         try:
             hit.to_json()
         except DataError as error:
-            raise ProviderError(f"hit {place} ({hit.id!r:.80}): {error}") from None
+            raise ProviderError(f"hit {place} ({show(hit.id)}): {error}") from None
 
 
 def _field_error(hit: Hit, place: int, wanted: str, value: Any) -> ProviderError:
-    found = f"{type(value).__name__} {value!r:.80}"
-    return ProviderError(f"hit {place} ({hit.id!r:.80}): expected {wanted}, found {found}")
+    found = f"{type(value).__name__} {show(value)}"
+    return ProviderError(f"hit {place} ({show(hit.id)}): expected {wanted}, found {found}")
 
 
 _PLAIN: Final = {

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
         standard_metrics,
     )
     from berryeval.runs.redaction import (
-        MASK,
         Secrets,
         describe_objects,
         mask_secrets,

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import base64
 import binascii
-import json
 import os
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, Final
-from urllib.parse import quote, quote_plus, unquote, unquote_plus, urlsplit
+from urllib.parse import unquote, urlsplit
 
-from berryeval._internal.secrets import holds_secret, nested_name
-from berryeval.errors import ConfigurationError
+from berryeval._internal.masking import MASK, Masker, mask_logs
+from berryeval._internal.secrets import find_path_keys, holds_secret, nested_name
+from berryeval.errors import ConfigurationError, RunFailedError
 
 _VARIABLE: Final = re.compile(r"\$\{(\w+)(?::-([^}]{0,2000}))?\}")
 # Names and values inside a text: `password=...` of a DSN, `api_key=...` of a URL.
@@ -26,8 +26,6 @@ _SCHEME: Final = re.compile(r"(bearer|basic|token|apikey|api-key|digest)\s+(\S+)
 _SCHEME_WORD: Final = re.compile(r"\b(bearer|basic|digest|token|api-?key|key)\b", re.IGNORECASE)
 _SEPARATORS: Final = re.compile(r"[\s:;,=/|_.\"'-]*")
 _FEW: Final = 2
-_SHORTEST: Final = 4  # shorter values also match inside other words
-MASK: Final = "***"
 
 
 class Secrets:
@@ -35,12 +33,13 @@ class Secrets:
 
     A value is secret if it comes from the environment through `${NAME}`, if its option or an
     enclosing one has a telling name (`password`, `api_key`, `token`, ...), or if it is sent with
-    requests and may be a key. Passwords in URLs and connection strings are secrets too. Values are
-    also recognized URL-encoded, JSON-escaped and in Base64.
+    requests and may be a key. Passwords in URLs and connection strings are secrets too, and so are
+    parts of the path of a URL that look like a key.
     """
 
     def __init__(self) -> None:
-        self._values: set[str] = set()
+        self.masker = Masker()
+        mask_logs("berryeval")
 
     def fill_in(self, options: Any, name: str = "") -> Any:
         """Replace `${NAME}` and `${NAME:-default}` in options, and remember the secrets."""
@@ -55,7 +54,7 @@ class Secrets:
         filled = _VARIABLE.sub(self._replace_variable, options)
         if holds_secret(name, filled):
             self._remember(filled)
-        for value in _find_passwords(filled):
+        for value in (*_find_passwords(filled), *find_path_keys(options)):
             self._remember(value)
         return filled
 
@@ -81,40 +80,44 @@ class Secrets:
         if scheme:
             self._remember(scheme[2])
             self._remember(_decode_basic_password(scheme[2]))
-        for form in {value, value.strip(), unquote(value), unquote_plus(value)}:
-            if len(form) >= _SHORTEST:
-                self._values.update(_encoded_forms(form))
+        self.masker.add(value)
 
     def mask_text(self, text: str) -> str:
         """Mask every secret value in a text."""
-        for value in sorted(self._values, key=len, reverse=True):
-            text = text.replace(value, MASK)
-        return text
+        return self.masker.mask(text)
 
     @contextmanager
     def mask_errors(self) -> Iterator[None]:
-        """Mask secrets in errors that leave the block, and in their causes and contexts."""
+        """Mask secrets in errors that leave the block, and in their causes, contexts and notes."""
         try:
             yield
         except BaseException as error:
-            self._mask_error(error)
+            if not self._mask_error(error) and isinstance(error, Exception):
+                words = self.mask_text(f"{type(error).__name__}: {error}")
+                raise RunFailedError(f"unexpected error ({words})") from None
             raise
 
-    def _mask_error(self, error: BaseException) -> None:
+    def _mask_error(self, error: BaseException) -> bool:
+        """Mask an error in place; return whether none of its texts is left with a secret."""
         seen: set[int] = set()
         left: list[BaseException | None] = [error]
+        clean = True
         while left:
             one = left.pop()
             if one is None or id(one) in seen:
                 continue
             seen.add(id(one))
-            one.args = tuple(
-                self.mask_text(part) if isinstance(part, str) else part for part in one.args
-            )
-            for name in ("strerror", "filename") if isinstance(one, OSError) else ():
-                if isinstance(getattr(one, name), str):
-                    setattr(one, name, self.mask_text(getattr(one, name)))
-            left += [one.__cause__, one.__context__]
+            one.args = self.masker.mask_all(one.args)
+            texts = {name: value for name, value in vars(one).items() if name != "args"}
+            if isinstance(one, OSError):
+                texts |= {name: getattr(one, name) for name in ("strerror", "filename")}
+            for name, value in texts.items():
+                if isinstance(value, str | list | tuple | Mapping):
+                    with suppress(AttributeError, TypeError):
+                        setattr(one, name, self.masker.mask_all(value))
+            left += [one.__cause__, one.__context__, *getattr(one, "exceptions", ())]
+            clean = clean and self.mask_text(str(one)) == str(one)
+        return clean
 
 
 def mask_secrets(options: Any, name: str = "") -> Any:
@@ -126,6 +129,8 @@ def mask_secrets(options: Any, name: str = "") -> Any:
     if isinstance(options, str):
         if holds_secret(name, options) and not _has_only_variables(options):
             return MASK
+        for key in find_path_keys(options):
+            options = options.replace(f"/{key}", f"/{MASK}")
         return _mask_passwords(options)
     return describe_objects(options)
 
@@ -198,13 +203,3 @@ def _decode_basic_password(text: str) -> str:
         return base64.b64decode(text, validate=True).decode().partition(":")[2]
     except (binascii.Error, UnicodeDecodeError, ValueError):
         return ""
-
-
-def _encoded_forms(value: str) -> Iterator[str]:
-    """Yield the forms that a value can take inside other texts."""
-    yield value
-    data = value.encode(errors="surrogatepass")
-    yield from (quote(data, safe=""), quote(data), quote_plus(data))
-    yield from (json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1])
-    yield repr(value)[1:-1]
-    yield base64.b64encode(data).decode()

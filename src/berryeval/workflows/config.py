@@ -28,8 +28,9 @@ if TYPE_CHECKING:
 
 CONFIG_NAME: Final = "berryeval.yaml"
 KeyPath = tuple[str | int, ...]
-_QUOTED: Final = re.compile(r"(['\"]).*\1")
-_KEY: Final = re.compile(r"[\s{,-]*['\"]?([\w.][\w.-]*)['\"]?\s*:")
+_QUOTED: Final = re.compile(r"(['\"])(.*?)\1")
+_TOKEN: Final = re.compile(r"<[a-z ]+>|\\?\W|\\[nt]")  # not of the file, or a lone sign
+_KEY: Final = re.compile(r"[\s{,-]*['\"]?([A-Za-z_][\w.-]{0,40})['\"]?\s*:(?:\s|$)")
 _SYNONYMS: Final = {"measures": "metrics", "measure": "metric", "top_k": "k"}  # of other tools
 _OURS: Final = "berryeval."
 
@@ -73,13 +74,18 @@ class ConfigFile:
         except yaml.MarkedYAMLError as error:
             mark = error.problem_mark or error.context_mark
             line = f":{mark.line + 1}" if mark else ""
-            problem = str(error.problem)
-            if mark and _names_a_secret(text.splitlines(), mark.line):
-                problem = f"{_QUOTED.sub('...', problem)}; put a secret into quotes, or ${{NAME}}"
-            raise ConfigurationError(f"{self.name}{line}: not valid YAML ({problem})") from None
+            key = _find_key(text.splitlines(), mark.line) if mark else ""
+            problem = _hide_values(str(error.problem))
+            raise ConfigurationError(
+                f"{self.name}{line}: {key}not valid YAML ({problem})"
+            ) from None
         except (yaml.YAMLError, ValueError, RecursionError) as error:
             raise ConfigurationError(
-                f"{self.name}: not valid YAML ({str(error).splitlines()[0]})"
+                f"{self.name}: not valid YAML ({_hide_values(str(error).splitlines()[0])})"
+            ) from None
+        except (KeyError, AttributeError):  # of the constructors of PyYAML
+            raise ConfigurationError(
+                f"{self.name}: not valid YAML (a value that its tag, such as !!bool, does not fit)"
             ) from None
         self.data: dict[str, Any] = {} if data is None else data
         if not isinstance(self.data, dict):
@@ -134,10 +140,21 @@ def _keep_texts(node: Any, name: str) -> None:
             value.value = [tuple(map(keep, pair)) for pair in value.value]
 
 
-def _names_a_secret(lines: list[str], line: int) -> bool:
-    """Whether a line, or the one before it, gives a value to a secret."""
-    keys = (_KEY.match(text) for text in lines[max(line - 1, 0) : line + 1])
-    return any(key and is_secret_name(key[1]) for key in keys)
+def _find_key(lines: list[str], line: int) -> str:
+    """Return the key at the start of a line, as the beginning of a message."""
+    found = _KEY.match(lines[line]) if line < len(lines) else None
+    return f"{found[1]}: " if found else ""
+
+
+def _hide_values(problem: str) -> str:
+    """Remove what a message quotes from the file, which may be a secret without quotes."""
+    hidden = _QUOTED.sub(
+        lambda found: found[0] if _TOKEN.fullmatch(found[2]) else "...",
+        problem.partition(": 'ascii' codec")[0],
+    )
+    if hidden == problem:
+        return problem
+    return f"{hidden}; put a text that begins with a sign such as * or ! into quotes"
 
 
 # Validation errors of pydantic as one line.

@@ -26,6 +26,7 @@ from berryeval.relevance import STRIPPED, fingerprint_queries
 from berryeval.runner import FAILED, Answers, Journal, Progress, index_and_ask, remove_texts
 from berryeval.runs import ProviderRecord, mask_secrets
 from berryeval.scoring import judge_and_score
+from berryeval.workflows.answer_masking import AnswerMasker
 from berryeval.workflows.recording import (
     Recorder,
     all_metrics,
@@ -64,7 +65,6 @@ log = logging.getLogger("berryeval")
 logging.addLevelName(NOTE, "NOTE")
 # Every run logs these three, whatever metrics are asked for.
 _QUALITY: Final = {"P@5": "P@5", "P@10": "P@10", "RR": "MRR"}
-_LONGEST_ERROR: Final = 2000  # characters; some errors include a whole web page
 JOURNAL: Final = "results.jsonl"
 SCORES: Final = "scores.json"
 
@@ -221,9 +221,8 @@ class ProviderRunner:
                 return
 
             def record(ranking: Ranking) -> None:
-                error = self._secrets.mask_text(ranking.error)[:_LONGEST_ERROR]
-                clean = replace(ranking, error=error) if ranking.error else ranking
-                journal.add(remove_texts(clean, chunk_of))
+                clean = masker.mask(remove_texts(ranking, chunk_of))
+                journal.add(clean)
                 log.debug(
                     "Query %s: retrieved %d results in %.0fms",
                     clean.query_id, len(clean.hits), clean.latency * 1000,
@@ -231,6 +230,7 @@ class ProviderRunner:
                 self._listener.answered(clean)
 
             chunk_of = {chunk.id: chunk for chunk in task.chunks}
+            masker = AnswerMasker(self._secrets.masker, benchmark, task.chunks)
             in_process = spec.label in self._local
             policy = self._plan.run.policy(self._plan.seed, in_process=in_process)
             _check_budget(before, len(queries), policy)

@@ -25,10 +25,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import berryeval
 from berryeval._internal.files import display_name, hold_lock, read_bytes, replace_file
+from berryeval._internal.masking import MASK
 from berryeval._internal.serial import strip_schema_version
 from berryeval._internal.text import format_resume_command, make_file_name
 from berryeval.errors import ConfigurationError, DataError, NotWrittenError
-from berryeval.runs import MASK, RunRecord, mask_secrets, matches_masked
+from berryeval.runs import RunRecord, mask_secrets, matches_masked
 from berryeval.workflows.config import ConfigFile, check_model, config_path
 from berryeval.workflows.settings import WRITING, move_providers, overlay
 

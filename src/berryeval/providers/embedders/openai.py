@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from berryeval._internal.masking import show
 from berryeval._internal.validate import require_text, require_whole
 from berryeval.errors import ProviderError
 from berryeval.providers.base import clean_text
@@ -112,9 +113,9 @@ class OpenAi:
             index = item.get("index", place) if isinstance(item, dict) else None
             vector = item.get("embedding") if isinstance(item, dict) else None
             if not isinstance(index, int) or not 0 <= index < len(rows) or rows[index] is not None:
-                raise self._unexpected(f"the index {index!r:.80} at data[{place}]")
+                raise self._unexpected(f"the index {show(index)} at data[{place}]")
             if not vector or not isinstance(vector, list) or not all(map(_is_finite, vector)):
-                raise self._unexpected(f"{vector!r:.80} at data[{place}].embedding")
+                raise self._unexpected(f"{show(vector)} at data[{place}].embedding")
             rows[index] = vector
         return [row for row in rows if row is not None]
 
