@@ -37,6 +37,7 @@ class Reply:
     content: Any = None
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
+    pieces: int = 0  # length of the chunks of a chunked answer
 
     @property
     def data(self) -> bytes:
@@ -82,6 +83,14 @@ def loopback(answer: Callable[[Asked], Any]) -> Iterator[Loopback]:
             self.send_response(reply.status)
             for name, value in reply.headers.items():
                 self.send_header(name, value)
+            if reply.pieces:
+                self.send_header("Transfer-Encoding", "chunked")
+                self.end_headers()
+                for start in range(0, len(reply.data), reply.pieces):
+                    piece = reply.data[start : start + reply.pieces]
+                    self.wfile.write(b"%x\r\n%s\r\n" % (len(piece), piece))
+                self.wfile.write(b"0\r\n\r\n")
+                return
             self.send_header("Content-Length", str(len(reply.data)))
             self.end_headers()
             self.wfile.write(reply.data)

@@ -84,6 +84,11 @@ class Masker:
         if len(joined) >= _LONG:
             self._joined.add(_fold(joined))
 
+    @classmethod
+    def known(cls) -> Masker:
+        """Return a masker of the values of all living ones."""
+        return cls(value for masker in known_maskers() for value in list(masker._values))
+
     def without(self, texts: Iterable[str]) -> Masker:
         """Return a masker of only those values that occur in none of the texts."""
         left = {value: _fold(value.encode(errors="surrogatepass")) for value in self._values}
@@ -163,11 +168,15 @@ class Masker:
                 yield places[start], places[end]
 
 
+def known_maskers() -> list[Masker]:
+    """Return every living masker."""
+    with _lock:
+        return list(_alive)
+
+
 def mask_known(text: str) -> str:
     """Mask the values of every living masker, before a text is cut or logged."""
-    with _lock:
-        maskers = list(_alive)
-    for masker in maskers:
+    for masker in known_maskers():
         text = masker.mask(text)
     return text
 
@@ -187,9 +196,6 @@ class _LogFilter:
 
     def filter(self, record: LogRecord) -> bool:
         """Mask a record; keep it."""
-        with _lock:
-            if not _alive:
-                return True
         message = record.getMessage()
         masked = mask_known(message)
         if masked != message:

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from berryeval.runs.redaction import (
         Secrets,
         describe_objects,
+        find_open_keys,
         mask_secrets,
         matches_masked,
     )

@@ -135,6 +135,18 @@ def mask_secrets(options: Any, name: str = "") -> Any:
     return describe_objects(options)
 
 
+def find_open_keys(options: Any, name: str = "options") -> Iterator[str]:
+    """Yield the names of options with a URL whose path holds what looks like a key."""
+    if isinstance(options, Mapping):
+        for key, value in options.items():
+            yield from find_open_keys(value, f"{name}.{key}")
+    elif isinstance(options, list | tuple):
+        for place, value in enumerate(options):
+            yield from find_open_keys(value, f"{name}[{place}]")
+    elif isinstance(options, str) and find_path_keys(options):
+        yield name
+
+
 def matches_masked(kept: Any, options: Any) -> bool:
     """Whether options equal masked ones; a mask matches any text."""
     if isinstance(kept, Mapping) and isinstance(options, Mapping):

@@ -21,6 +21,7 @@ from berryeval.errors import BerryEvalError, ConfigurationError, DataError
 from berryeval.runs import Secrets, mask_secrets
 
 if TYPE_CHECKING:
+    import yaml
     from pydantic import BaseModel, ValidationError
 
     from berryeval.workflows.plan import Plan
@@ -30,7 +31,7 @@ CONFIG_NAME: Final = "berryeval.yaml"
 KeyPath = tuple[str | int, ...]
 _QUOTED: Final = re.compile(r"(['\"])(.*?)\1")
 _TOKEN: Final = re.compile(r"<[a-z ]+>|\\?\W|\\[nt]")  # not of the file, or a lone sign
-_KEY: Final = re.compile(r"[\s{,-]*['\"]?([A-Za-z_][\w.-]{0,40})['\"]?\s*:(?:\s|$)")
+_KEY: Final = re.compile(r"(?<![^\s{,'\"])([A-Za-z_][\w.-]{0,40})['\"]?\s?:(?=\s)")
 _SYNONYMS: Final = {"measures": "metrics", "measure": "metric", "top_k": "k"}  # of other tools
 _OURS: Final = "berryeval."
 
@@ -74,7 +75,7 @@ class ConfigFile:
         except yaml.MarkedYAMLError as error:
             mark = error.problem_mark or error.context_mark
             line = f":{mark.line + 1}" if mark else ""
-            key = _find_key(text.splitlines(), mark.line) if mark else ""
+            key = _find_key(text.splitlines(), mark) if mark else ""
             problem = _hide_values(str(error.problem))
             raise ConfigurationError(
                 f"{self.name}{line}: {key}not valid YAML ({problem})"
@@ -140,10 +141,10 @@ def _keep_texts(node: Any, name: str) -> None:
             value.value = [tuple(map(keep, pair)) for pair in value.value]
 
 
-def _find_key(lines: list[str], line: int) -> str:
-    """Return the key at the start of a line, as the beginning of a message."""
-    found = _KEY.match(lines[line]) if line < len(lines) else None
-    return f"{found[1]}: " if found else ""
+def _find_key(lines: list[str], mark: yaml.Mark) -> str:
+    """Return the last key before a place, as the beginning of a message."""
+    keys = _KEY.findall(lines[mark.line][: mark.column]) if mark.line < len(lines) else []
+    return f"{keys[-1]}: " if keys else ""
 
 
 def _hide_values(problem: str) -> str:

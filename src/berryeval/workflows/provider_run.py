@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from berryeval._internal import numbers
+from berryeval._internal.masking import Masker
 from berryeval._internal.optional import require_modules
 from berryeval._internal.text import NOTE, pluralize
 from berryeval.chunkers import parse_chunker
@@ -24,7 +25,7 @@ from berryeval.errors import (
 from berryeval.providers import PROVIDERS, Renamed, build_provider
 from berryeval.relevance import STRIPPED, fingerprint_queries
 from berryeval.runner import FAILED, Answers, Journal, Progress, index_and_ask, remove_texts
-from berryeval.runs import ProviderRecord, mask_secrets
+from berryeval.runs import ProviderRecord, find_open_keys, mask_secrets
 from berryeval.scoring import judge_and_score
 from berryeval.workflows.answer_masking import AnswerMasker
 from berryeval.workflows.recording import (
@@ -142,6 +143,12 @@ class ProviderRunner:
         self._indexing = {name for name, one in providers.items() if one.needs_documents()}
         self._local = {name for name, one in providers.items() if one.searches_in_process()}
         for spec in self._plan.providers:
+            for option in find_open_keys(spec.options):
+                log.warning(
+                    "%s: the path of %s seems to hold a key, which is unsafe in a file; write "
+                    "${VARIABLE} in its place and set that variable of the environment",
+                    spec.label, option,
+                )  # fmt: skip
             needs.append((f"the provider {spec.type}", providers[spec.label].required()))
             names = [spec.chunker, *(chunker_for(one, spec) for one in benchmarks)]
             for name in filter(None, dict.fromkeys(names)):
@@ -230,11 +237,11 @@ class ProviderRunner:
                 self._listener.answered(clean)
 
             chunk_of = {chunk.id: chunk for chunk in task.chunks}
-            masker = AnswerMasker(self._secrets.masker, benchmark, task.chunks)
             in_process = spec.label in self._local
             policy = self._plan.run.policy(self._plan.seed, in_process=in_process)
             _check_budget(before, len(queries), policy)
             provider = self._build_provider(spec)
+            masker = AnswerMasker(Masker.known(), benchmark, task.chunks)
             provider.expect(benchmark.queries)
             with suppress(AttributeError):  # one of the user's may be frozen
                 provider.on_progress = self._listener.indexing

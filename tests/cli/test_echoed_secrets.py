@@ -1,0 +1,169 @@
+"""A canary through every place of a secret: no artefact and no output has a part of it."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import yaml
+
+import berryeval as be
+from berryeval.benchmarks import write_benchmark
+from berryeval.data.records import Anchor, Document, Judgment, Query
+from tests.cli.canaries import KEY, MODES, PATH, answer, find_leak, read_all
+from tests.cli.eval_world import berryeval
+from tests.providers.loopback import loopback
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+NAMED = "${CANARY}"
+ENCODED = "${CANARY_PATH}"
+HTTP: dict[str, Any] = {
+    "token": {"token": KEY},
+    "key header": {"headers": {"X-Api-Key": KEY}},
+    "bearer": {"headers": {"Authorization": f"Bearer {KEY}"}},
+    "own header": {"headers": {"X-Mine": KEY}},
+    "cookie": {"headers": {"Cookie": f"session={KEY}"}},
+    "parameter": {"params": {"q": "{query}", "key": KEY}},
+    "named parameter": {"params": {"q": "{query}", "api_key": KEY}},
+    "unnamed parameter": {"params": {"q": "{query}", "v": KEY}},
+    "body": {"body": {"q": "{query}", "token": KEY}},
+    "nested body": {"body": {"q": "{query}", "a": [{"auth": {"b": KEY}}]}},
+    "unnamed in the body": {"body": {"q": "{query}", "a": [KEY]}},
+    "password": {"user": "me", "password": KEY},
+    "password of the address": {"url": f"AT//me:{PATH}@PLACE/s"},
+    "query of the address": {"url": f"AT//PLACE/s?api_key={PATH}"},
+    "signature": {"url": f"AT//PLACE/s?k=1&sig={PATH}"},
+    "path": {"url": f"AT//PLACE/v1/{PATH}/s"},
+    "end of the path": {"url": f"AT//PLACE/{PATH}"},
+}
+ELASTICSEARCH: dict[str, Any] = {
+    name: HTTP[name] for name in ("own header", "bearer", "password", "password of the address")
+} | {"key": {"api_key": KEY}, "path": {"url": f"AT//PLACE/{PATH}"}}
+OPENAI: dict[str, Any] = {
+    "key": {"api_key": KEY},
+    "header": {"headers": {"X-Mine": KEY}},
+    "address": {"base_url": f"AT//me:{PATH}@PLACE/v1"},
+    "path": {"base_url": f"AT//PLACE/{PATH}/v1"},
+}
+POSTGRES: dict[str, Any] = {
+    "address": {"dsn": f"postgresql://me:{PATH}@127.0.0.1:1/x", "mode": "text"},
+    "pairs": {"dsn": f"host=127.0.0.1 port=1 password='{KEY}'", "mode": "text"},
+}
+PLACES: dict[str, tuple[str, Any]] = {
+    **{f"http {name}": ("http", options) for name, options in HTTP.items()},
+    **{f"elasticsearch {name}": ("elasticsearch", one) for name, one in ELASTICSEARCH.items()},
+    **{
+        f"openai {name}": ("dense", {"embedder": "openai", "embedder_options": one})
+        for name, one in OPENAI.items()
+    },
+    **{f"postgres {name}": ("postgres", options) for name, options in POSTGRES.items()},
+    "qdrant key": ("qdrant", {"url": "AT//PLACE", "api_key": KEY}),
+    "qdrant path": ("qdrant", {"url": f"AT//PLACE/{PATH}"}),
+    "hybrid": (
+        "hybrid",
+        {"providers": ["bm25", {"type": "http", "options": {"url": "AT//PLACE/s", "token": KEY}}]},
+    ),
+    "hybrid options": (
+        "hybrid",
+        {"providers": ["bm25", "http"], "options": {"http": {"url": "AT//PLACE", "token": KEY}}},
+    ),
+    "function": ("callable", {"function": f"search:{KEY}"}),
+}
+EXPORTS = ["html", "csv", "json", "markdown", "github", "latex", "junit", "trec"]
+
+
+@pytest.fixture(scope="module")
+def place() -> Iterator[str]:
+    """Start the echoing server."""
+    with loopback(answer) as server:
+        yield server.url.partition("//")[2]
+
+
+@pytest.fixture
+def folder(drinks_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Change to a folder with a benchmark that asks for every mode of the server."""
+    monkeypatch.setenv("CANARY", KEY)
+    monkeypatch.setenv("CANARY_PATH", PATH)
+    monkeypatch.setenv("BERRYEVAL_EVAL_DIR", str(drinks_folder / "evals"))
+    monkeypatch.setenv("BERRYEVAL_STORE", "results.db")
+    monkeypatch.delenv("BERRYEVAL_EXPORT")
+    modes = be.Benchmark(
+        "modes",
+        (Document("tea", "Tea is steeped."), Document("milk", "Milk is white.")),
+        tuple(Query(mode, f"mode {mode} ") for mode in MODES),
+        tuple(Judgment(mode, Anchor(document="tea"), 1) for mode in MODES),
+    )
+    write_benchmark(modes, drinks_folder / "modes")
+    return drinks_folder
+
+
+def fill(options: Any, place: str, *, named: bool) -> Any:
+    """Put the address of the server into options, and variables in the place of the key."""
+    if isinstance(options, dict):
+        return {name: fill(one, place, named=named) for name, one in options.items()}
+    if isinstance(options, list):
+        return [fill(one, place, named=named) for one in options]
+    if not isinstance(options, str):
+        return options
+    text = options.replace("AT//PLACE", f"http://{place}").replace("AT//", "http://")
+    text = text.replace("PLACE", place)
+    return text.replace(KEY, NAMED).replace(PATH, ENCODED) if named else text
+
+
+def write_config(kind: str, options: Any, place: str, *, named: bool, **settings: Any) -> None:
+    """Write a configuration with one provider."""
+    if kind in {"http", "elasticsearch"}:
+        options = {"url": "AT//PLACE/s", **options}
+    filled = fill(options, place, named=named)
+    plan = {
+        "benchmarks": ["modes"],
+        "providers": [{"type": kind, "name": "one", "chunker": "whole", "options": filled}],
+        "run": {"attempts": 1, "error_budget": 1.0, "warm_up": 0},
+        "export": EXPORTS,
+        **settings,
+    }
+    Path("berryeval.yaml").write_text(yaml.safe_dump(plan), encoding="utf-8")
+
+
+def check_output(capsys: pytest.CaptureFixture[str], log: pytest.LogCaptureFixture) -> None:
+    """Fail if the output or the log has a part of the key."""
+    out, err = capsys.readouterr()
+    lines = [f"{one.getMessage()} {one.args} {one.exc_text}" for one in log.records]
+    for name, text in {"stdout": out, "stderr": err, "the log": "\n".join(lines)}.items():
+        assert not find_leak(text), name
+    log.clear()
+
+
+def check_files(folder: Path) -> None:
+    """Fail if a file other than the configuration has a part of the key."""
+    Path("berryeval.yaml").unlink()
+    for name, text in read_all(folder):
+        assert not find_leak(text), name
+
+
+@pytest.mark.parametrize("named", [False, True], ids=["literal", "variable"])
+@pytest.mark.parametrize("where", PLACES)
+def test_an_echoed_secret_is_masked_everywhere(
+    where: str,
+    named: bool,
+    folder: Path,
+    place: str,
+    capsys: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """In files, store, exports, output, and the debug lines of all packages."""
+    kind, options = PLACES[where]
+    write_config(kind, options, place, named=named)
+    with caplog.at_level(logging.DEBUG):
+        code = berryeval("eval", "--output", "run", "--verbose", "--debug")
+    assert code in {0, 2, 3}
+    check_output(capsys, caplog)
+    files = {file.name for file in Path("run").rglob("*") if file.is_file()}
+    if kind in {"http", "elasticsearch"}:
+        assert {"manifest.json", "results.jsonl", "run.json", "report.html"} <= files
+        assert "***" in next(Path("run").rglob("results.jsonl")).read_text(encoding="utf-8")
+    check_files(folder)
