@@ -48,7 +48,7 @@ def _pad(text: str, place: int = CUT) -> str:
 
 MODES: dict[str, Any] = {
     "error": lambda text: _page(_pad(text)),
-    "early": lambda text: _page(text),
+    "early": _page,
     "escaped": lambda text: _page(html.escape(text)),
     "numbered": lambda text: _page("".join(f"&#x{ord(sign):X};" for sign in text)),
     "base64": lambda text: _page(base64.b64encode(f"Bearer {text}".encode()).decode()),
@@ -86,7 +86,8 @@ def answer(asked: Asked) -> Reply:
         sent = f"{asked.path} {asked.params} {asked.content.decode()}"
         found = re.search(r"mode (\S+?)[\"'\s]", unquote_plus(sent) + " ")
         if found:
-            return MODES[found[1]](text)
+            reply: Reply = MODES[found[1]](text)
+            return reply
         return Reply({"version": {"number": "8"}})
     if "embeddings" in asked.path or "collections" in asked.path:
         return _page(_pad(text))

@@ -14,9 +14,12 @@ import pytest
 
 import tests.workflows.scripted
 from berryeval._internal.secrets import is_secret_name
+from berryeval.data.records import Hit
 from berryeval.errors import BerryEvalError, ConfigurationError
+from berryeval.providers.base import build_hit
 from berryeval.providers.catalogue import PROVIDERS
-from berryeval.runs.redaction import Secrets, mask_secrets
+from berryeval.runner.journal import read_journal
+from berryeval.runs.redaction import Secrets, find_open_keys, mask_secrets
 from berryeval.workflows.config import ConfigFile, check_model
 from berryeval.workflows.plan import Plan
 from berryeval.workflows.run_folder import RunFolder, resume_plan
@@ -299,3 +302,123 @@ def test_counts_of_tokens_are_no_secrets(name: str) -> None:
 )
 def test_access_tokens_are_secrets(name: str) -> None:
     assert mask_secrets({name: "usage.tokens"}) == {name: "***"}
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["*KEY", "!KEY", "&KEY x: y", "|KEY", "@KEY", "!!int KEY", "!!bool KEY", "!a!KEY", '"\\KEY"'],
+)
+def test_faults_of_yaml_do_not_show_values(tmp_path: Path, value: str) -> None:
+    """Whatever the name of the key; its line and name are shown."""
+    path = tmp_path / "berryeval.yaml"
+    text = f"benchmarks: [x]\nproviders:\n  - {{type: http, x-thing: {value.replace('KEY', SAFE)}}}"
+    path.write_text(text.replace("{", "").replace("}", ""), encoding="utf-8")
+    with pytest.raises(ConfigurationError, match="not valid YAML") as caught:
+        read_plan(path)
+    unseen("".join(traceback.format_exception(caught.value)))
+
+
+def test_a_fault_of_yaml_names_line_and_key(tmp_path: Path) -> None:
+    path = tmp_path / "berryeval.yaml"
+    path.write_text(f"benchmarks: [x]\nproviders:\n- {{type: a, mine: *{SAFE}}}", encoding="utf-8")
+    with pytest.raises(ConfigurationError, match=r"yaml:3: mine: not valid YAML \(found undefined"):
+        read_plan(path)
+
+
+@dataclasses.dataclass
+class Echoing(tests.workflows.scripted.Scripted):
+    """A provider whose right hits are between two that echo its option `says`."""
+
+    def search(self, query: Any, k: int) -> Any:
+        """Return hits with the echo in all of their parts."""
+        text, right = self.says, build_hit(self._chunks[int(query.id[1:])], 2.0, k)
+        echoed = {"title": text, "deep": [{text: text}]}
+        return [
+            Hit(f"a/{text}", 4.0, text=f"{text} {text}", metadata=echoed, doc_id=text),
+            Hit(f"a/{quote(text, safe='')}", 3.5, section=(text,), text=text),
+            right,
+            Hit(f"b/{text}", 1.0, text=right.text + text),
+        ]
+
+
+def run_echo(folder: Path, says: str, monkeypatch: pytest.MonkeyPatch) -> tuple[Any, list[str]]:
+    """Return the result of the echoing provider, and the ids of its first answer."""
+    monkeypatch.setattr(PROVIDERS, "_homes", dict(PROVIDERS._homes))  # it goes again
+    if "echoing" not in PROVIDERS:
+        PROVIDERS.register("echoing")(Echoing)
+    monkeypatch.setenv("CANARY", says)
+    spec = {"type": "echoing", "name": "t", "options": {"says": "${CANARY}"}}
+    folder.mkdir()
+    result = results_of(plan_of(benchmark(folder, 3), spec), folder / "run")["t"]
+    journal = next(read_journal(next((folder / "run").rglob("results.jsonl"))))
+    return result, [hit.id for hit in journal.hits]
+
+
+def test_echoes_in_hits_are_masked_without_an_effect_on_scores(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Different ids stay different, and every judged id stays."""
+    plain, _ = run_echo(tmp_path / "a", "b/9", monkeypatch)  # too short to be masked
+    masked, ids = run_echo(tmp_path / "b", CANARY, monkeypatch)
+    unseen(everything(tmp_path / "b" / "run", caplog))
+    assert ids[:2] == ["a/***", "a/***-2"]
+    assert ids[3] == "b/***"
+    assert masked.scores.mean == plain.scores.mean
+    assert masked.scores.mean["RR"] == pytest.approx(1 / 3)
+
+
+def test_words_of_the_benchmark_are_not_masked_in_hits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A value from the environment may be the name of a folder or an index."""
+    _, ids = run_echo(tmp_path / "a", "apple", monkeypatch)
+    assert ids[0] == "a/apple"
+
+
+def test_a_key_in_a_path_is_masked_and_called_unsafe(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    url = f"http://127.0.0.1:1/v1/{SAFE}9x/search"
+    spec = {"type": "http", "name": "t", "options": {"url": url}}
+    result = results_of(plan_of(benchmark(tmp_path, 2), spec), tmp_path / "run")["t"]
+    assert "t: the path of options.url seems to hold a key" in caplog.text
+    assert "${VARIABLE}" in caplog.text
+    assert "/v1/***/search" in everything(tmp_path / "run", caplog)
+    unseen(everything(tmp_path / "run", caplog) + repr(result))
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://h/v1/${KEY}/search",
+        "https://h/collections/documents-2026/points/search",
+        "http://h/{query}/text-embedding-3-small",
+        "/data/a8f5f167f44f4964e6c998dee827110c/file",
+    ],
+)
+def test_ordinary_paths_hold_no_keys(url: str) -> None:
+    assert list(find_open_keys({"a": [{"url": url}]})) == []
+    assert mask_secrets({"url": url}) == {"url": url}
+
+
+def test_notes_and_attributes_of_errors_are_masked() -> None:
+    """An error that shows a secret in a way of its own is replaced."""
+
+    class OddError(Exception):
+        def __init__(self, detail: str) -> None:
+            self.detail = [detail]
+            super().__init__(detail.encode())
+
+    class WorseError(Exception):
+        def __str__(self) -> str:
+            return f"found {CANARY}"
+
+    secrets = Secrets()
+    secrets.fill_in({"password": CANARY})
+    odd = OddError(CANARY)
+    odd.__notes__ = [f"see {CANARY}"]  # type: ignore[attr-defined,unused-ignore]
+    odd.__context__ = OSError(2, CANARY, CANARY)
+    for error in (odd, WorseError()):
+        with pytest.raises(Exception, match=r"\*\*\*") as caught, secrets.mask_errors():
+            raise error
+        unseen("".join(traceback.format_exception(caught.value)))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 import threading
 from array import array
 from base64 import b64encode
@@ -53,7 +54,7 @@ class Masker:
     """
 
     def __init__(self, values: Iterable[str] = ()) -> None:
-        self._values: set[str] = set()
+        self.values: set[str] = set()
         self._folded: set[bytes] = set()
         self._joined: set[bytes] = set()  # without spaces: long keys may be wrapped into lines
         # Base64 is case-sensitive; the flags tell whether its neighbours hold bits of the value.
@@ -67,9 +68,9 @@ class Masker:
         """Mask a value from now on, also without blanks around it, and each long line alone."""
         lines = [line.strip() for line in value.split("\n") if len(line.strip()) >= _LINE]
         for form in {value, value.strip(), *lines}:
-            if len(form) < SHORTEST or form in self._values:
+            if len(form) < SHORTEST or form in self.values:
                 continue
-            self._values.add(form)
+            self.values.add(form)
             for view in _decode_often(form.encode(errors="surrogatepass")):
                 self._cores |= _find_cores(view)
             escaped = json.dumps(form)[1:-1]
@@ -87,11 +88,11 @@ class Masker:
     @classmethod
     def known(cls) -> Masker:
         """Return a masker of the values of all living ones."""
-        return cls(value for masker in known_maskers() for value in list(masker._values))
+        return cls(value for masker in known_maskers() for value in list(masker.values))
 
     def without(self, texts: Iterable[str]) -> Masker:
         """Return a masker of only those values that occur in none of the texts."""
-        left = {value: _fold(value.encode(errors="surrogatepass")) for value in self._values}
+        left = {value: _fold(value.encode(errors="surrogatepass")) for value in self.values}
         for text in texts:
             if not left:
                 break
@@ -107,7 +108,8 @@ class Masker:
         spans = sorted(set(self._find(data)))
         if not spans:
             return text
-        parts, last = [], 0
+        parts: list[bytes] = []
+        last = 0
         for start, end in spans:
             if start > last or not parts:
                 parts += [data[last:start], MASK.encode()]
@@ -273,6 +275,10 @@ def _decode(data: bytes, places: Sequence[int]) -> tuple[bytes, Sequence[int]]:
 def _decode_escape(token: bytes) -> bytes:
     if token[:1] == b"%":
         return bytes.fromhex(token[1:].decode())
+    if token[:2] == b"&#":
+        digits = token[2:-1].lower()
+        number = int(digits[1:], 16) if digits[:1] == b"x" else int(digits)
+        return chr(min(number, sys.maxunicode)).encode(errors="surrogatepass")
     if token[:1] == b"&":
         from html import unescape
 
