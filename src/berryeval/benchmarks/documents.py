@@ -111,6 +111,7 @@ _TITLE: Final = re.compile(
     r"<(TITLE|HEADLINE|HL|TI)>(.*?)(?:</\1>|(?=<))", re.IGNORECASE | re.DOTALL
 )
 _TAG: Final = re.compile(r"</?[A-Za-z][^<>]*>")
+_LONG_REFERENCE: Final = re.compile(r"&#[0-9]{4000,};?")  # Python refuses such numbers
 _FIRST: Final = re.compile(rb"(?:<[A-Za-z][^<>]*>\s*)?(<DOC>)", re.IGNORECASE)
 _FIRST_BYTES: Final = 16_384
 
@@ -195,7 +196,12 @@ def _find_elements(body: str, name: str) -> Iterator[tuple[str, int]]:
 
 
 def _strip_tags(text: str) -> str:
-    return html.unescape(_TAG.sub("", text)).strip()
+    return resolve_references(_TAG.sub("", text)).strip()
+
+
+def resolve_references(text: str) -> str:
+    """Replace references such as `&amp;` and `&#38;` by their characters."""
+    return html.unescape(_LONG_REFERENCE.sub("\ufffd", text))
 
 
 _ID = ("id", "_id", "docid", "doc_id", "docno", "document_id", "chunk_id")

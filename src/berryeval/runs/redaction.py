@@ -15,7 +15,7 @@ from berryeval._internal.masking import MASK, Masker, mask_logs
 from berryeval._internal.secrets import find_path_keys, holds_secret, nested_name
 from berryeval.errors import ConfigurationError, RunFailedError
 
-_VARIABLE: Final = re.compile(r"\$\{(\w+)(?::-([^}]{0,2000}))?\}")
+_VARIABLE: Final = re.compile(r"\$\{(\w+)(?::-((?:[^}$]|\$(?!\{))*))?\}")
 # Names and values inside a text: `password=...` of a DSN, `api_key=...` of a URL.
 _INNER: Final = re.compile(
     r"(?<![\w-])([\w-]*(?:password|passwd|pwd|secret|token|key|sig|signature))=('(?:[^'\\]|\\.)*'|[^\s&;'\"]+)",

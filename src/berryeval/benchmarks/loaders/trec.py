@@ -6,7 +6,6 @@ as "title+description". Numbers such as 051 match 51 if the qrels use it.
 
 from __future__ import annotations
 
-import html
 import os
 import re
 from bisect import bisect_left
@@ -18,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 from berryeval._internal.json import read_text
 from berryeval.benchmarks.benchmark import Benchmark, BenchmarkBuilder
 from berryeval.benchmarks.build import add_judgments
-from berryeval.benchmarks.documents import read_corpus
+from berryeval.benchmarks.documents import read_corpus, resolve_references
 from berryeval.benchmarks.loading import Loader, Source
 from berryeval.data import QUERY, QUESTION, Query, find_column, read_table
 from berryeval.errors import ConfigurationError, DataError
@@ -140,7 +139,7 @@ def _read_fields(body: str) -> Iterator[tuple[str, str]]:
         if start[2]:  # an empty element
             continue
         inner, place = _read_content(body, place, name, same.get(name, []))
-        text = " ".join(html.unescape(inner).split())
+        text = " ".join(resolve_references(inner).split())
         if text := text.removeprefix(_LABELS.get(name, "\0")).strip():
             yield _LONG.get(name, name), text
 
