@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _REPORTS: Final = ("report.*", "junit.xml")  # files that eval writes to a run folder
 _VERDICTS: Final = {".html": 'id="gates"', ".md": "| verdict | rule |", ".json": '"rule":'}
-_CASE: Final = re.compile(r'<testcase [^>]*\bname="([^"]*)"')
+_CASE: Final = re.compile(r'<testcase [^<>]*\bname="([^"<]*)"')
 
 
 def rescore(
