@@ -31,6 +31,7 @@ FrameType: TypeAlias = Literal["pandas", "polars", "arrow"]
 # Metadata keys of our Parquet files.
 _NAME = b"berryeval.name"
 _EMPTY = b"berryeval.empty_queries"
+_ASCII = 128  # the first byte that is not ASCII
 
 
 def _import_pyarrow(doing: str) -> Any:
@@ -111,10 +112,24 @@ def _convert_arrow(
         queries, documents, values, kind,
         source=source, lenient=lenient, dropped=int(missing.sum()),
     )  # fmt: skip
+    for column, strings in ((query, table.queries), (document, table.documents)):
+        _require_text(column, strings, source)
     name = (arrow.schema.metadata or {}).get(_NAME)
     if name is None:
         return table
     return replace(table, labels={"tag": name.decode(errors="replace")})
+
+
+def _require_text(name: str, column: StringColumn, source: str) -> None:
+    """Reject strings that are not UTF-8, which Arrow does not check."""
+    if column.data.max(initial=0) < _ASCII:
+        return
+    try:
+        for _ in column:
+            pass
+    except UnicodeDecodeError as error:
+        start = f"{source}: " if source else ""
+        raise DataError(f"{start}column {name!r} must hold UTF-8 text: {error}") from None
 
 
 def _find_missing(columns: list[Any]) -> npt.NDArray[np.bool_]:
@@ -165,6 +180,9 @@ def _read_strings(pa: Any, column: Any, name: str, source: str) -> StringColumn:
     offsets = np.frombuffer(offset_buffer, dtype=np.int64)
     offsets = offsets[array.offset : array.offset + len(array) + 1]
     start_at, end_at = int(offsets[0]), int(offsets[-1])
+    if start_at < 0 or (np.diff(offsets) < 0).any():
+        start = f"{source}: " if source else ""
+        raise DataError(f"{start}column {name!r} is damaged: its offsets do not rise")
     data = np.frombuffer(data_buffer, dtype=np.uint8) if end_at else np.zeros(0, np.uint8)
     return StringColumn(data[start_at:end_at], offsets - start_at if start_at else offsets)
 
@@ -178,10 +196,10 @@ def _to_large_string(pa: Any, column: Any, kind: Any) -> Any:
 
 
 def _combine_chunks(pa: Any, column: Any) -> Any:
-    if column.num_chunks == 1:
-        return column.chunk(0)
-    combined = column.combine_chunks()
-    return pa.concat_arrays(combined.chunks) if isinstance(combined, pa.ChunkedArray) else combined
+    chunks = [chunk for chunk in column.chunks if len(chunk)]  # pyarrow fails on some empty ones
+    if not chunks:
+        return pa.array([], column.type)
+    return chunks[0] if len(chunks) == 1 else pa.concat_arrays(chunks)
 
 
 def _read_numbers(pa: Any, column: Any, name: str, source: str) -> npt.NDArray[np.float64]:
