@@ -394,3 +394,22 @@ def test_a_level_above_every_grade_is_a_warning(
     files = [str(tmp_path / "qrels"), str(tmp_path / "run")]
     assert run(build_app(), ["score", *files, "-m", "P(rel=9)@5"]) == 0
     assert "warning: bm25: P(rel=9)@5 counts nothing as relevant" in capsys.readouterr().err
+
+
+def test_csv_is_safe_in_a_spreadsheet_and_a_log(capsys: pytest.CaptureFixture[str]) -> None:
+    names = ["=1+1", "a\n::add-mask::x", "::error::x", "\x1b[2J"]
+    Path("qrels.json").write_text(json.dumps({name: {"a": 1} for name in names}))
+    Path("run.json").write_text(json.dumps({name: {"a": 1.0} for name in names}))
+    Path("by.json").write_text(json.dumps(dict.fromkeys(names, "@SUM(A1)")))
+    found = printed(
+        capsys, "qrels.json", "run.json", "-m", "AP", "--csv", "--per-query", "--by", "by.json"
+    )
+    cells = [row[:2] for row in csv.reader(io.StringIO(found))][1:]
+    shown = {"'=1+1", "a␤::add-mask::x", "'::error::x", "␛[2J"}
+    assert {row[0] for row in cells} == shown
+    assert {row[1] for row in cells} == {"'@SUM(A1)"}
+    grouped = printed(capsys, "qrels.json", "run.json", "-m", "AP", "--csv", "--by", "by.json")
+    assert "\n'@SUM(A1),AP," in grouped
+    Path("=run.json").write_text(Path("run.json").read_text())
+    several = printed(capsys, "qrels.json", "run.json", "=run.json", "-m", "AP", "--csv")
+    assert "\n'=run.json,AP," in several

@@ -21,7 +21,7 @@ from berryeval.reports.html.contrasts import build_contrasts
 from berryeval.reports.html.page import render
 from berryeval.reports.html.typography import ROOM, shorten_names
 from berryeval.reports.sections import Report, assign_places
-from berryeval.runs.answers import AnswerRecord, HitRecord, MissedTarget
+from berryeval.runs.answers import AnswerRecord, FoundTarget, HitRecord, MissedTarget
 from berryeval.runs.record import ProviderRecord, RunRecord
 from tests.reports.html_records import NASTY, SENTENCE, changed, nasty_run, run_record
 
@@ -483,6 +483,24 @@ def test_wanted_targets_stand_above_the_rankings_with_text_and_ranks() -> None:
     words = " ".join(Page(wanted).text.split())
     assert " ".join(text[:300].split())[:120] in words
     assert "…" in words
+
+
+def test_a_target_found_by_one_and_missed_by_another_stands_once() -> None:
+    run = run_record(1, (0.3, 0.6, 0.1))
+    part = run.benchmarks[0]
+    name = "'guide', section 'Tokens > Part 1'"  # its passages are called guide > Tokens > Part 1
+    hits = (HitRecord("a", 2.0, 0.0), HitRecord("b", 1.0, 3.0, passage=1))
+    found = AnswerRecord("q-000", "ok", hits, found=(FoundTarget(name, 3.0, 2),))
+    missed = AnswerRecord("q-000", "ok", (), (MissedTarget(name, 3.0),))
+    providers = tuple(
+        replace(one, answers=(answer,))
+        for one, answer in zip(part.providers, (found, missed, found), strict=True)
+    )
+    page = render(Report.of([changed(run, providers=providers)]))
+    wanted = page[page.index('class="inside"') :].partition('class="rankings"')[0]
+    assert wanted.count("<li ") == 1
+    assert (wanted.count("rank 2"), wanted.count("not found")) == (2, 1)
+    assert part.passages[1].text[:40] in Page(wanted).text
 
 
 def test_passages_unfold() -> None:

@@ -351,3 +351,19 @@ def test_store_of_the_first_schema_is_upgraded(place: str) -> None:
             "run-0002",
         ]
         assert [point.value.value for point in store.trend(cost="usd")] == [0.25, 0.25]
+
+
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        ("postgresql://me:hunter2@/x?host=/run/pg", "postgresql://me:***@/x?host=/run/pg"),
+        ("postgresql://me:hunter2@/x?host=db&port=5433", "postgresql://me:***@db:5433/x"),
+        ("postgresql://me:hunter2@a:1,b:2/x", "postgresql://me:***@/x?host=a,b&port=1,2"),
+        ("host=/run/pg dbname=x password=hunter2", "?host=/run/pg"),
+        ("postgresql:///x?service=prod", "postgresql:///x?service=prod"),
+    ],
+)
+def test_the_place_of_a_store_names_its_host(address: str, shown: str) -> None:
+    place = Place.of(address)
+    assert place.shown.endswith(shown)
+    assert "hunter2" not in place.shown

@@ -37,6 +37,7 @@ def fruits(*judged: str, quote: str = "") -> be.Benchmark:
         (("apples.md", "bananas.md"), "'apples.md' judged; there is 'apples'; the ids have a file"),
         (("Apples", "Bananas"), "'Apples' judged; there is 'apples'; the ids have other letter"),
         (("docs/apples.md",), "'docs/apples.md' judged; there is 'apples'; the ids have a path"),
+        ((" apples ", "bananas\t"), "; the ids have blanks around them; remove"),
         (("apples;bananas",), "'apples;bananas' judged; there is 'apples'"),
         (("MARCO_1", "MARCO_2"), "'MARCO_1', 'MARCO_2' judged; there is 'apples', 'bananas', "),
     ],

@@ -54,6 +54,29 @@ def escape_controls(text: str) -> str:
     return text.replace("\r\n", "\n").translate(_SYMBOLS)
 
 
+# What the logs of CI systems run: `::add-mask::x` at the start of a line, `##[group]x` anywhere.
+_COMMAND: Final = re.compile(r"^([^\S\n]*):(?=:)|(?<=#)#(?=\w{0,20}\[)", re.MULTILINE)
+_COLON, _SHARP = "\ua789", "\u266f"
+
+
+def escape_commands(text: str) -> str:
+    r"""Replace the signs by which CI systems know commands in a log by signs that look alike.
+
+    >>> ascii(escape_commands("a::b ##[group]c")), ascii(escape_commands(" ::add-mask::d"))
+    ("'a::b #\\u266f[group]c'", "' \\ua789:add-mask::d'")
+    """
+    return _COMMAND.sub(lambda found: _SHARP if found[1] is None else found[1] + _COLON, text)
+
+
+def escape_line(text: str) -> str:
+    r"""Put untrusted text on one line of a terminal or log, without controls and commands.
+
+    >>> escape_line("red\n::error::x\x1b[2J")
+    'red␤::error::x␛[2J'
+    """
+    return escape_commands(escape_controls(text).replace("\n", "␤"))
+
+
 def escape_direction(text: str) -> str:
     """Escape only the characters that change the reading direction."""
     return text.translate(_DIRECTION_SYMBOLS) if _DIRECTION.search(text) else text

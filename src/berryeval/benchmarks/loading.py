@@ -11,7 +11,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from berryeval._internal.files import PathLike, display_name, plain_suffix
+from berryeval._internal.files import PathLike, display_name, plain_suffix, read_bytes
 from berryeval._internal.json import read_json_lines, read_json_node
 from berryeval._internal.registry import Registry
 from berryeval._internal.text import pluralize
@@ -107,6 +107,11 @@ class Source:
     def suffix(self) -> str:
         """Suffix of the file, such as ".json" for "a.json.gz"; "" for a folder."""
         return "" if self.is_folder else plain_suffix(self.path)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the file has nothing but white space, or the folder no files."""
+        return not self.names if self.is_folder else not read_bytes(self.path).tobytes().strip()
 
     @cached_property
     def json(self) -> Node:
@@ -349,6 +354,8 @@ def detect_format(source: Source) -> str:
     names = [name for name in LOADERS if LOADERS.get(name).recognises(source)]
     if len(names) == 1:
         return names[0]
+    if source.is_empty:
+        raise DataError(f"{source.name}: is empty, expected a benchmark")
     if not names and (missing := source.find_missing_column()):
         cure = "rename the column, or choose the format and its columns, such as --format csv "
         cure += "--options document=page"

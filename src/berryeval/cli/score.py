@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 from cyclopts import Parameter
 
 from berryeval._internal import numbers
-from berryeval._internal.text import pluralize
+from berryeval._internal.text import escape_line, pluralize
 from berryeval.cli.app import is_quiet
 from berryeval.cli.flags import Flag, Metrics
 from berryeval.cli.output import build_table, console, print_json
@@ -169,12 +169,11 @@ def _print_csv(found: FileScores, *, per_query: bool) -> None:
     """Print a row per query, or per metric; with groups, each row begins with its group."""
     scores, groups = found.scores, found.groups
     if per_query:
-        writer = csv_format.writer(sys.stdout, lineterminator="\n")
         head = [] if groups is None else ["group"]
         label = {query: [name] for name, group in (groups or {}).items() for query in group.queries}
-        writer.writerow(["query", *head, "outcome", *scores.metrics])
+        _write_csv(["query", *head, "outcome", *scores.metrics])
         for query, outcome, values in _rows_of(scores):
-            writer.writerow([query, *label.get(query, []), outcome, *values])
+            _write_csv([query, *label.get(query, []), outcome, *values])
         return
     parts = {name: group.statistics() for name, group in (groups or {}).items()}
     _print_csv_rows("" if groups is None else "group", {**parts, "all": found.statistics})
@@ -182,13 +181,20 @@ def _print_csv(found: FileScores, *, per_query: bool) -> None:
 
 def _print_csv_rows(head: str, parts: Mapping[str, Sequence[Statistics]]) -> None:
     """Print a row per part and metric; the part is named in the column `head`, if it has a name."""
-    writer = csv_format.writer(sys.stdout, lineterminator="\n")
     first = [head] * bool(head)
-    writer.writerow([*first, "metric", "value", "std", "ci_low", "ci_high", "n"])
+    _write_csv([*first, "metric", "value", "std", "ci_low", "ci_high", "n"])
     for name, part in parts.items():
         for one in part:
             cells = [one.metric, one.mean, one.std, *one.interval, one.queries]
-            writer.writerow([*[name] * bool(head), *cells])
+            _write_csv([*[name] * bool(head), *cells])
+
+
+def _write_csv(cells: Sequence[str | float]) -> None:
+    """Print a row of CSV; no text is a formula, a command of a CI system, or breaks the line."""
+    from berryeval.reports import defuse
+
+    safe = [escape_line(defuse(one)) if isinstance(one, str) else one for one in cells]
+    csv_format.writer(sys.stdout, lineterminator="\n").writerow(safe)
 
 
 def _print_trec(scores: Scores, *, per_query: bool) -> None:

@@ -155,6 +155,11 @@ def explain_ids(
     then comes a question about ids that have nothing in common.
     """
     (returned, have, question), fixed = sides, sides is not _SIDES
+    padded = [name for name in unknown if name != name.strip()]
+    for name in set(known).intersection(map(str.strip, padded)) if padded else ():
+        example = next(one for one in padded if one.strip() == name)
+        example = f"{_quote(example)} {returned}; {have} {_quote(name)}"
+        return f"{example}; the ids have blanks around them; remove the blanks"
     cure, theirs, ours = find_cure(unknown, known)
     if not theirs:
         listed = ", ".join(map(_quote, islice(known, _SHOWN))) or "none"

@@ -21,7 +21,7 @@ from berryeval.reports.html.svg import SYSTEMS, WIDTH, ZERO, Figure, sample_even
 from berryeval.reports.html.typography import Cut, cut, shorten, signed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from berryeval.data import Query
     from berryeval.reports.html.contrasts import Contrast
@@ -240,16 +240,10 @@ def _view_wanted(
             target.text = texts.get(one.name, "")
             target.ranks[column.place] = None
     for column, answer in answers:
-        for rank, hit in enumerate(answer.hits, start=1):
-            if (hit.grade or 0) <= 0:
-                continue
-            name = column.system.name_of(hit)
-            document = name.partition(SECTION_SEPARATOR)[0]
-            names = (hit.id, hit.id.removesuffix("#"), name, document)
-            key = next((one for one in names if one in found), name)
-            target = found.setdefault(key, _Target(key))
-            target.grade = max(target.grade, hit.grade or 0)
-            target.text = target.text or column.system.passage(hit)
+        for name, grade, rank in _list_found(column.system, answer, found):
+            target = found.setdefault(name, _Target(name))
+            target.grade = max(target.grade, grade)
+            target.text = target.text or column.system.passage(answer.hits[rank - 1])
             if target.ranks.get(column.place) is None:
                 target.ranks[column.place] = rank
     return [
@@ -266,6 +260,24 @@ def _view_wanted(
         )
         for one in sorted(found.values(), key=lambda one: -one.grade)
     ]
+
+
+def _list_found(
+    system: System, answer: AnswerRecord, missed: Mapping[str, object]
+) -> Iterator[tuple[str, float, int]]:
+    """Yield the name, grade and rank of each target found, named as where it is missed.
+
+    Without a list of targets, as with packs, the relevant hits stand for them.
+    """
+    for one in answer.found:
+        if one.rank <= len(answer.hits):
+            yield one.name, one.grade, one.rank
+    for rank, hit in enumerate(() if answer.found else answer.hits, start=1):
+        if (hit.grade or 0) > 0:
+            name = system.name_of(hit)
+            document = name.partition(SECTION_SEPARATOR)[0]
+            names = (hit.id, hit.id.removesuffix("#"), name, document)
+            yield next((one for one in names if one in missed), name), hit.grade or 0, rank
 
 
 def _view_ranking(column: _Column, answer: AnswerRecord, highest: float) -> Ranking:

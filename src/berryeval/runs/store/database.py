@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlencode
 
 from sqlalchemy import URL, create_engine, event, inspect, make_url, text
 from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
@@ -185,6 +186,7 @@ _PAIRS: Final = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _FOLDER: Final = re.compile(r"(?:host|dbname|user)=[^\s/]+/\S*")  # such as user=joe/results.db
+_PLACES: Final = ("host", "hostaddr", "port", "service")  # parts of an address that name a server
 _ONE_HOST: Final = re.compile(r"[^/@,]+")  # neither a socket nor several hosts
 
 
@@ -235,7 +237,9 @@ class Place:
             url = url.set(host=host, port=int(parts.pop("port")) if port else None)
         elif port and "," not in port:  # one port for all hosts; SQLAlchemy needs one for each
             parts["port"] = ",".join([port] * (host.count(",") + 1))
+        places = {name: parts[name] for name in _PLACES if name in parts}
         shown = url.render_as_string(hide_password=True)
+        shown += f"?{urlencode(places, safe='/,:')}" if places else ""
         return cls(url.set(drivername="postgresql+psycopg", query=parts), None, shown)
 
     @classmethod
