@@ -107,13 +107,18 @@ def find_leak(text: str) -> str:
             place = lower.find(part)
             if place >= 0:
                 return f"{name}: ...{view[max(0, place - 60) : place + 60]!r}..."
-    for found in re.finditer(r"[A-Za-z0-9+/_-]{16,}", text):
-        for start in range(4):
-            word = found[0][start:].translate(str.maketrans("-_", "+/"))
-            data = base64.b64decode(word[: len(word) // 4 * 4]).lower()
-            if any(part.encode() in data for part in parts):
-                return f"Base64: {found[0]}"
+    words = {found[0] for found in re.finditer(r"[A-Za-z0-9+/_-]{16,}", text)}
+    data = b"\n".join(_decode_base64(words)).lower()
+    if any(part.encode() in data for part in parts):
+        return "in Base64"
     return ""
+
+
+def _decode_base64(words: set[str]) -> Iterator[bytes]:
+    for word in words:
+        digits = word.replace("-", "+").replace("_", "/")
+        for start in range(4):
+            yield base64.b64decode(digits[start:][: (len(digits) - start) // 4 * 4])
 
 
 def read_all(folder: Path) -> Iterator[tuple[str, str]]:
@@ -124,7 +129,7 @@ def read_all(folder: Path) -> Iterator[tuple[str, str]]:
             with closing(sqlite3.connect(file)) as store:
                 yield from ((f"the store {file}", one) for one in _read_store(store))
         elif file.is_file():
-            yield str(file), file.read_text(encoding="utf-8")
+            yield str(file), file.read_text(encoding="utf-8", errors="replace")
 
 
 def _read_store(store: sqlite3.Connection) -> Iterator[str]:

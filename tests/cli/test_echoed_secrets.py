@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,9 +13,12 @@ import yaml
 import berryeval as be
 from berryeval.benchmarks import write_benchmark
 from berryeval.data.records import Anchor, Document, Judgment, Query
+from berryeval.errors import ProviderError
+from berryeval.providers.http import Http
 from tests.cli.canaries import KEY, MODES, PATH, answer, find_leak, read_all
 from tests.cli.eval_world import berryeval
 from tests.providers.loopback import loopback
+from tests.pytest_plugin.test_pytest_plugin import run_pytest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -74,6 +78,8 @@ PLACES: dict[str, tuple[str, Any]] = {
     "function": ("callable", {"function": f"search:{KEY}"}),
 }
 EXPORTS = ["html", "csv", "json", "markdown", "github", "latex", "junit", "trec"]
+WHOLE = {"http token", "http path", "http unnamed in the body", "elasticsearch password"}
+FEW = ["csv", "json", "markdown"]  # charts take most of the time
 
 
 @pytest.fixture(scope="module")
@@ -157,13 +163,83 @@ def test_an_echoed_secret_is_masked_everywhere(
 ) -> None:
     """In files, store, exports, output, and the debug lines of all packages."""
     kind, options = PLACES[where]
-    write_config(kind, options, place, named=named)
+    write_config(kind, options, place, named=named, export=EXPORTS if where in WHOLE else FEW)
     with caplog.at_level(logging.DEBUG):
         code = berryeval("eval", "--output", "run", "--verbose", "--debug")
     assert code in {0, 2, 3}
     check_output(capsys, caplog)
     files = {file.name for file in Path("run").rglob("*") if file.is_file()}
     if kind in {"http", "elasticsearch"}:
-        assert {"manifest.json", "results.jsonl", "run.json", "report.html"} <= files
+        assert {"manifest.json", "results.jsonl", "run.json"} <= files
+        assert where not in WHOLE or {"report.html", "report.md", "report.tex"} <= files
         assert "***" in next(Path("run").rglob("results.jsonl")).read_text(encoding="utf-8")
     check_files(folder)
+
+
+COMMANDS = [
+    "runs list",
+    "runs show run",
+    "runs show run --json",
+    "runs trend RR",
+    "runs export --all records",
+    "runs rescore run --metrics P@1",
+    "compare run again",
+    "baseline set run --allow-errors",
+    "gate run --baseline again",
+    "eval --resume run --retry-errors",
+    *(f"report run --format {name} --output -" for name in EXPORTS if name not in {"html", "csv"}),
+    "report run --format html --output page.html",
+]
+
+
+def test_commands_about_a_run_show_no_secret(
+    folder: Path,
+    place: str,
+    capsys: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Comparisons, gates, baselines, exports, stores and runs that are asked again."""
+    rules = {"rules": [{"metric": "RR", "at_least": 0.9}]}
+    write_config("http", {"token": KEY}, place, named=True, export=[], gate=rules)
+    for name in ("run", "again"):
+        assert berryeval("eval", "--output", name) in {1, 3}
+    for command in COMMANDS:
+        assert berryeval(*command.split()) in {0, 1, 3}, command
+        check_output(capsys, caplog)
+    check_files(folder)
+
+
+def test_objects_and_errors_of_the_library_show_no_secret(folder: Path, place: str) -> None:
+    """A provider that was built by hand knows its secrets too."""
+    provider = Http(f"http://{place}/s", token=KEY)
+    result = be.run_benchmark(str(folder / "modes"), provider, folder=folder / "run", attempts=1)
+    assert not find_leak(f"{provider!r} {result!r} {result.record!r}")
+    for mode in MODES.keys() - {"hits"}:
+        with pytest.raises(ProviderError) as caught:
+            provider.search(Query("q", f"mode {mode} "), 3)
+        assert not find_leak("".join(traceback.format_exception(caught.value))), mode
+    provider.close()
+    for name, text in read_all(folder):
+        assert not find_leak(text), name
+
+
+SUITE = """
+def test_quality(evaluation):
+    spec = {"type": "http", "options": {"url": "URL/s", "token": "${CANARY}"}}
+    result = evaluation.run("modes", [spec], attempts=1, error_budget=1.0, warm_up=0)
+    evaluation.check(result, {"RR": 1.0}, worst=19)
+"""
+
+
+def test_quality_tests_of_pytest_show_no_secret(
+    folder: Path, place: str, clean_environment: dict[str, str]
+) -> None:
+    suite = SUITE.replace("URL", f"http://{place}")
+    Path("test_suite.py").write_text(suite, encoding="utf-8")
+    env = clean_environment | {"CANARY": KEY}
+    code, shown = run_pytest(folder, "--eval", "--junitxml", "junit.xml", env=env)
+    assert code == 1
+    assert "***" in shown
+    assert not find_leak(shown)
+    for name, text in read_all(folder):
+        assert not find_leak(text), name
