@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -208,6 +209,14 @@ def test_code_retrieval_loads_a_folder(tmp_path: Path) -> None:
     assert benchmark.queries[1].extra == {"repo": "home"}
     assert "cup.png" in benchmark.remarks[0]
     assert benchmark.remarks[0].endswith("skipped")
+
+
+def test_code_retrieval_skips_pipes(tmp_path: Path) -> None:
+    os.mkfifo(CODE_RETRIEVAL.write(tmp_path) / "source" / "pipe.py")
+    benchmark = load_benchmark(tmp_path)
+    assert len(benchmark.documents) == 2
+    pipe = tmp_path / "source" / "pipe.py"
+    assert f"{pipe}: is not a regular file; skipped" in benchmark.remarks
 
 
 def test_code_retrieval_loads_a_file(tmp_path: Path) -> None:

@@ -136,3 +136,10 @@ def test_an_invalid_corpus_is_rejected_with_its_files(
 ) -> None:
     with pytest.raises(DataError, match=message):
         loaded(tmp_path, files)
+
+
+def test_front_matter_whose_aliases_multiply_is_no_front_matter(tmp_path: Path) -> None:
+    tens = (f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 10))
+    front = "\n".join(["---", "a0: &a0 [x, x]", *tens, "language: de", "---", "# Tea"])
+    benchmark = loaded(tmp_path, {"a.md": front.encode()})
+    assert [document.metadata for document in benchmark.documents] == [{}]

@@ -11,6 +11,7 @@ from berryeval.providers.catalogue import PROVIDERS
 from berryeval.workflows.config import ConfigFile, check_model
 from berryeval.workflows.plan import DEFAULT_METRICS, Patience, Plan
 from berryeval.workflows.settings import build_plan
+from tests.bounded import run_bounded
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -303,3 +304,39 @@ def test_an_unknown_key_is_named_before_a_missing_one(
 def test_thresholds_may_be_written_with_hyphens(tmp_path: Path) -> None:
     plan = plan_in(tmp_path, GOOD + "thresholds: {recall-at-10: 0.7, mrr: 0.6}\n")
     assert [str(one.metric) for one in plan.whole_gate.rules] == ["R@10", "RR"]
+
+
+TENS = "\n".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 10))
+TWICE = "\n".join(
+    f"a{n}: &a{n} {{b: *a{n - 1}, c: *a{n - 1}, <<: *a{n - 1}}}" for n in range(1, 24)
+)
+MERGED = "\n".join(f"a{n}: &a{n} {{<<: [*a{n - 1}, *a{n - 1}]}}" for n in range(1, 24))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"a0: &a0 [x, x]\n{TENS}\nproviders: *a9",
+        f"a0: &a0 {{k: 1}}\n{TWICE}\nrun: *a23",
+        f"a0: &a0 {{k: 1}}\n{MERGED}\nrun: *a23",
+    ],
+)
+def test_aliases_that_multiply_are_rejected_before_they_are_replaced(
+    tmp_path: Path, text: str
+) -> None:
+    path = tmp_path / "berryeval.yaml"
+    path.write_text(text)
+    said = run_bounded(
+        "from berryeval.workflows.config import ConfigFile\nConfigFile(sys.argv[1])", str(path)
+    )
+    assert said == (
+        f"ConfigurationError: {path}: more than 100,000 values, aliases replaced; "
+        "set BERRYEVAL_MAX_YAML_NODES to allow more"
+    )
+
+
+def test_an_alias_is_read_as_often_as_it_is_written(tmp_path: Path) -> None:
+    text = "benchmarks: &names [a, b]\nproviders: [bm25]\nmetrics: [R@5]\ntags: {x: y}\n"
+    path = tmp_path / "berryeval.yaml"
+    path.write_text(f"{text}eval_dir: &again [*names, *again]")
+    assert ConfigFile(path).data["eval_dir"][0] == ["a", "b"]

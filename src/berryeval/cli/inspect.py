@@ -38,11 +38,13 @@ def _read_value(name: str, text: str) -> Any:
         return text
     import yaml
 
+    from berryeval._internal.limits import check_yaml
     from berryeval.errors import ConfigurationError
 
     try:
+        check_yaml(yaml.compose(text, Loader=yaml.SafeLoader))
         return yaml.safe_load(text)
-    except yaml.YAMLError:
+    except (yaml.YAMLError, ValueError, RecursionError):
         raise ConfigurationError(
             f"--options: {name} must be a list like [1, 4] or a text, found {text!r:.80}"
         ) from None

@@ -15,6 +15,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from berryeval._internal.files import PathLike, display_name, read_bytes
+from berryeval._internal.json import locate_errors
+from berryeval._internal.limits import check_yaml
 from berryeval._internal.secrets import is_secret_name
 from berryeval._internal.validate import reject_unknown, suggest
 from berryeval.errors import BerryEvalError, ConfigurationError, DataError
@@ -62,6 +64,8 @@ class ConfigFile:
         try:
             text = read_bytes(path).tobytes().decode()
             node = yaml.compose(text, Loader=yaml.SafeLoader)
+            with locate_errors(self.name):
+                check_yaml(node)
             _keep_texts(node, "tags")
             data = (
                 None

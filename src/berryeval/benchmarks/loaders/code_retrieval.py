@@ -12,6 +12,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from berryeval._internal.files import is_regular
 from berryeval._internal.json import Node, read_json_lines, read_text
 from berryeval.benchmarks.benchmark import ABOUT, Benchmark, BenchmarkBuilder, read_about
 from berryeval.benchmarks.build import read_id, read_metadata
@@ -59,6 +60,9 @@ def load(
 def _add_files(builder: BenchmarkBuilder, folder: Path, suffixes: tuple[str, ...]) -> None:
     for path in find_files_below(folder, lambda name: not suffixes or name.endswith(suffixes)):
         identity = path.relative_to(folder).as_posix()
+        if path.exists() and not is_regular(path):  # reading a pipe may never end
+            builder.add_remark(f"{path}: is not a regular file; skipped")
+            continue
         try:
             text = read_text(path)
         except DataError as error:

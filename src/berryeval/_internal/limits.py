@@ -1,0 +1,97 @@
+"""Limits on what is read, each with a default and a variable that raises it.
+
+They stop small inputs that would grow without end: compressed files, answers of servers, endless
+generators of hits, YAML aliases. Each is enforced while reading.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Final, NamedTuple
+
+from berryeval.errors import ConfigurationError, DataError
+
+_MEGABYTE: Final = 1_000_000
+
+
+class Limit(NamedTuple):
+    """A limit, with the environment variable that replaces its default."""
+
+    variable: str
+    default: int
+
+    @property
+    def value(self) -> int:
+        """The number in force."""
+        text = os.environ.get(self.variable, "").strip()
+        if not text:
+            return self.default
+        if not text.isdecimal() or not 0 < int(text[:10]) < 10**9:
+            raise ConfigurationError(
+                f"{self.variable} must be a whole number from 1 to 999999999 (or unset), "
+                f"found {text!r:.40}"
+            )
+        return int(text)
+
+    @property
+    def size(self) -> int:
+        """The number of bytes of a limit in MB."""
+        return self.value * _MEGABYTE
+
+    @property
+    def advice(self) -> str:
+        """How to raise it."""
+        return f"set {self.variable} to allow more"
+
+
+UNPACKED_MB: Final = Limit("BERRYEVAL_MAX_UNPACKED_MB", 64)
+PIPE_MB: Final = Limit("BERRYEVAL_MAX_PIPE_MB", 2_000)
+ANSWER_MB: Final = Limit("BERRYEVAL_MAX_ANSWER_MB", 32)
+HITS: Final = Limit("BERRYEVAL_MAX_HITS", 10_000)
+YAML_NODES: Final = Limit("BERRYEVAL_MAX_YAML_NODES", 100_000)
+STUCK_THREADS: Final = Limit("BERRYEVAL_MAX_STUCK_THREADS", 64)
+
+
+class Unpacked:
+    """Decompressed data, added piece by piece.
+
+    Up to `UNPACKED_MB` are always allowed, beyond that `ratio` times the compressed size.
+    """
+
+    def __init__(self, name: str, packed: int, ratio: int) -> None:
+        self.data = bytearray()
+        self._name = name
+        self._packed = packed
+        self._most = max(UNPACKED_MB.size, ratio * packed)
+
+    def add(self, piece: bytes) -> None:
+        """Append a piece; raise a DataError beyond the limit."""
+        if len(self.data) + len(piece) > self._most:
+            raise DataError(
+                f"{self._name}: {self._packed:,} compressed bytes grow to more than "
+                f"{self._most // _MEGABYTE:,} MB; {UNPACKED_MB.advice}"
+            )
+        self.data += piece
+
+
+def check_yaml(node: Any) -> None:
+    """Reject a composed YAML document that is too large once its aliases are replaced."""
+    sizes: dict[int, int] = {}
+    most = YAML_NODES.value
+    waiting = [(node, False)]
+    while waiting:
+        one, is_done = waiting.pop()
+        value = getattr(one, "value", ())
+        inner = [] if isinstance(value, str) else _list_inner(value)
+        if is_done:
+            sizes[id(one)] = 1 + sum(sizes[id(child)] for child in inner)
+            if sizes[id(one)] > most:
+                raise DataError(f"more than {most:,} values, aliases replaced; {YAML_NODES.advice}")
+        elif id(one) not in sizes:
+            sizes[id(one)] = 1  # until its parts are counted; a part may be the whole
+            waiting.append((one, True))
+            waiting += [(child, False) for child in inner]
+
+
+def _list_inner(value: Any) -> list[Any]:
+    return [one for item in value for one in (item if isinstance(item, tuple) else (item,))]
