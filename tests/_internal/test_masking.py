@@ -69,7 +69,7 @@ def test_a_value_is_masked_inside_base64(before: str, after: str, url: bool) -> 
 def test_any_value_is_masked(key: str, form: str) -> None:
     if form == "Unicode escapes":
         key = "".join(sign for sign in key if ord(sign) <= 0xFFFF)
-    if len(key) >= 4:
+    if len(key.rstrip("\\")) >= 4:
         masked = Masker([key]).mask(f"<{FORMS[form](key)}>")
         assert "***" in masked
 

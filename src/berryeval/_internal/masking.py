@@ -77,6 +77,7 @@ class Masker:
             for spelled in {form, form.upper(), form.lower(), escaped, repr(form)[1:-1]}:
                 for view in _decode_often(spelled.encode(errors="surrogatepass")):
                     self._add_view(view)
+                    self._add_view(view.rstrip(b"\\"))  # decoded with the sign that follows
 
     def _add_view(self, view: bytes) -> None:
         if len(view) >= SHORTEST:
