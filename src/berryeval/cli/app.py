@@ -12,9 +12,6 @@ A command is imported only when it is called, which keeps `--help` fast.
 
 from __future__ import annotations
 
-import contextlib
-import errno
-import os
 import re
 import signal
 import sys
@@ -31,7 +28,8 @@ from cyclopts.exceptions import UnusedCliTokensError
 
 from berryeval import __version__
 from berryeval._internal.masking import mask_known
-from berryeval._internal.text import escape_controls
+from berryeval._internal.text import escape_commands, escape_controls
+from berryeval.cli.streams import find_lost_output, secure_streams
 from berryeval.errors import BerryEvalError, ConfigurationError, RunFailedError
 
 EXIT_PASSED: Final = 0
@@ -48,6 +46,7 @@ _FLAGS: Final = {QUIET: QUIET, "-q": QUIET, VERBOSE: VERBOSE, "-v": VERBOSE}
 # Flags that a command reads itself; those of trec-eval are trec_eval's.
 _OWN: Final = {"eval": (QUIET, VERBOSE), "report": (QUIET,)}
 _UNTOUCHED: Final = ("trec-eval",)
+_VERDICTS: Final = ("eval", "gate")  # commands whose exit code is a verdict on a run
 # Commands by group; the first column is the module and function, the second the name.
 _COMMANDS: Final = (
     ("eval:run_eval", "eval", "Run providers on benchmarks, score them and print the table."),
@@ -120,6 +119,7 @@ def build_app() -> App:
 
 def main() -> None:
     """Run the command line of this process and exit."""
+    secure_streams()
     sys.exit(run(build_app(), sys.argv[1:]))
 
 
@@ -138,16 +138,14 @@ def run(app: App, arguments: Sequence[str]) -> int:
             return failures.report_interrupt(str(interrupt) or "interrupted", code)
 
 
-def _run(  # noqa: PLR0911 - one return per kind of end
-    app: App, tokens: list[str], failures: Failures, verbosity: Verbosity
-) -> int:
+def _run(app: App, tokens: list[str], failures: Failures, verbosity: Verbosity) -> int:
     try:
         with use_verbosity(failures.command, verbosity):
             result = app(
                 tokens, exit_on_error=False, print_error=False, result_action="return_value"
             )
-        if sys.stdout is not None:
-            sys.stdout.flush()
+        code = result if isinstance(result, int) else EXIT_PASSED
+        return failures.report_lost_output(code)
     except CycloptsError as error:
         hint = f"{app.name[0]} --help lists commands and options"
         if isinstance(error, UnusedCliTokensError):
@@ -157,19 +155,11 @@ def _run(  # noqa: PLR0911 - one return per kind of end
         return failures.report(error, EXIT_RUN_FAILED)
     except BerryEvalError as error:
         return failures.report(error, EXIT_USAGE)
-    except BrokenPipeError:  # the reader (head, less) has closed the pipe
-        abandon_stdout()
-        return EXIT_PASSED
     except OSError as error:
-        if error.errno != errno.ENOSPC:
-            return failures.report(error, EXIT_RUN_FAILED)
-        abandon_stdout()
-        failure = OSError(f"the output cannot be written: {error.strerror}")
-        return failures.report(failure, EXIT_USAGE)
+        return failures.report(error, EXIT_RUN_FAILED)
     except Exception as error:  # noqa: BLE001 - users see one line, not a traceback
         hint = f"this looks like a bug; {DEBUG_FLAG} shows where it happened"
         return failures.report(error, EXIT_RUN_FAILED, hint=hint)
-    return result if isinstance(result, int) else EXIT_PASSED
 
 
 def _describe_unused(tokens: Sequence[str]) -> str:
@@ -224,16 +214,20 @@ class Failures:
         _print_error(message)
         return code
 
-    def _print_json(self, kind: str, message: str) -> None:
-        if not self.json or sys.stdout is None:
-            return
-        from berryeval.cli.output import print_json_error
+    def report_lost_output(self, code: int) -> int:
+        """Print that stdout could not be written; a verdict keeps its exit code."""
+        problem = find_lost_output()
+        if problem is None:
+            return code
+        _print_error(f"error: the output cannot be written: {problem.strerror}")
+        return code if code or self.command in _VERDICTS else EXIT_USAGE
 
-        try:
+    def _print_json(self, kind: str, message: str) -> None:
+        if self.json:
+            from berryeval.cli.output import print_json_error
+
             print_json_error(self.command, kind, message)
             sys.stdout.flush()
-        except OSError:  # the line on stderr and the exit code carry the error too
-            abandon_stdout()
 
 
 def _kind_of(error: Exception) -> str:
@@ -245,15 +239,7 @@ def _kind_of(error: Exception) -> str:
 
 
 def _print_error(text: str) -> None:
-    if sys.stderr is not None:
-        with contextlib.suppress(OSError):
-            print(escape_controls(text), file=sys.stderr, flush=True)
-
-
-def abandon_stdout() -> None:
-    """Redirect stdout to the null device, so that Python does not fail when it closes it."""
-    with contextlib.suppress(OSError, ValueError):  # stdout may have no file descriptor
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    print(escape_commands(escape_controls(text)), file=sys.stderr, flush=True)
 
 
 class Verbosity(NamedTuple):

@@ -13,7 +13,7 @@ from berryeval._internal import numbers
 from berryeval._internal.text import pluralize, truncate
 from berryeval.cli.eval_view import explain_times, limit_remarks
 from berryeval.cli.gate import print_verdicts
-from berryeval.cli.output import SafeScreen, console, print_indented, safe_screen
+from berryeval.cli.output import console, print_indented, safe_screen
 from berryeval.metrics import parse_metrics
 from berryeval.reports import build_legend, build_scores_table
 from berryeval.runs import find_deeper
@@ -131,7 +131,7 @@ def _format_score(cell: Cell, *, stacked: bool) -> Text:
 
 
 def _measure(table: Table) -> int:
-    wide = safe_screen(SafeScreen, width=10_000)
+    wide = safe_screen(width=10_000)
     return Measurement.get(wide, wide.options, table).maximum
 
 

@@ -33,10 +33,9 @@ _EXAMPLES: Final = 2  # after the first of warnings that are alike
 
 def error_screen() -> Console:
     """Return the screen for progress and log lines; a file or pipe gets unbroken lines."""
-    from berryeval.cli.output import SafeScreen, safe_screen
+    from berryeval.cli.output import safe_screen
 
-    on_terminal = sys.stderr is not None and sys.stderr.isatty()
-    return safe_screen(SafeScreen, file=sys.stderr, width=None if on_terminal else UNBROKEN)
+    return safe_screen(file=sys.stderr, width=None if sys.stderr.isatty() else UNBROKEN)
 
 
 def log_level(*, quiet: bool = False, verbose: bool = False) -> int:

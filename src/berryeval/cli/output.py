@@ -41,10 +41,9 @@ def _print_envelope(command: str, **content: dict[str, Any]) -> None:
 
 def print_document(text: str) -> None:
     """Print a report in UTF-8, the encoding it declares, whatever the terminal uses."""
-    if sys.stdout is not None:
-        sys.stdout.flush()
-        sys.stdout.buffer.write(text.encode(errors="backslashreplace"))
-        sys.stdout.buffer.flush()
+    sys.stdout.flush()
+    sys.stdout.buffer.write(text.encode(errors="backslashreplace"))
+    sys.stdout.buffer.flush()
 
 
 class SafeScreen(Console):
@@ -63,22 +62,14 @@ class SafeScreen(Console):
             yield segment if control else Segment(escape_controls(text), style)
 
 
-class OutputScreen(SafeScreen):
-    """A screen for stdout, which lets the command handle a closed pipe."""
-
-    def on_broken_pipe(self) -> None:
-        """Raise instead of exiting."""
-        raise BrokenPipeError
-
-
-def safe_screen(kind: type[SafeScreen], **options: Any) -> SafeScreen:
+def safe_screen(**options: Any) -> SafeScreen:
     """Build a screen that prints texts literally, without markup."""
-    return kind(markup=False, highlight=False, emoji=False, soft_wrap=True, **options)
+    return SafeScreen(markup=False, highlight=False, emoji=False, soft_wrap=True, **options)
 
 
 def console() -> Console:
     """Return the screen of stdout: as wide as the terminal, unbroken in a file or pipe."""
-    return safe_screen(OutputScreen, width=None if sys.stdout.isatty() else UNBROKEN)
+    return safe_screen(width=None if sys.stdout.isatty() else UNBROKEN)
 
 
 def print_indented(screen: Console, text: str, indent: int, *, style: str = "") -> None:

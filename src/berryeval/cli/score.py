@@ -189,7 +189,7 @@ def _print_csv_rows(head: str, parts: Mapping[str, Sequence[Statistics]]) -> Non
             _write_csv([*[name] * bool(head), *cells])
 
 
-def _write_csv(cells: Sequence[str | float]) -> None:
+def _write_csv(cells: Sequence[object]) -> None:
     """Print a row of CSV; no text is a formula, a command of a CI system, or breaks the line."""
     from berryeval.reports import defuse
 

@@ -1,0 +1,80 @@
+"""The streams of the process: closed, full or without a reader, they do not disturb a command.
+
+A closed descriptor is the next that Python gives to a file: what goes to stderr would end up in it.
+And where `sys.stderr` is None, `print` and screens write to stdout instead.
+"""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import sys
+from typing import TYPE_CHECKING, Final, TextIO
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
+
+
+_LAST: Final = 2  # the descriptor of stderr
+
+
+class _Outlet(io.RawIOBase):
+    """A stream that drops everything after the first error and remembers the error."""
+
+    def __init__(self, raw: io.RawIOBase) -> None:
+        self._raw = raw
+        self.problem: OSError | None = None
+
+    def write(self, data: ReadableBuffer) -> int | None:
+        """Write bytes, or drop them."""
+        if self.problem is None:
+            try:
+                return self._raw.write(data)
+            except OSError as error:
+                self.problem = error
+        return memoryview(data).nbytes
+
+    def writable(self) -> bool:
+        """Return True."""
+        return True
+
+    def fileno(self) -> int:
+        """Return the descriptor."""
+        return self._raw.fileno()
+
+    def isatty(self) -> bool:
+        """Return whether this is a terminal."""
+        return self._raw.isatty()
+
+
+def secure_streams() -> None:
+    """Open closed descriptors on the null device, and let writing to stdout and stderr not fail."""
+    place = os.open(os.devnull, os.O_RDWR)
+    while place <= _LAST:
+        os.set_inheritable(place, True)
+        place = os.open(os.devnull, os.O_RDWR)
+    os.close(place)
+    if sys.stdin is None:
+        sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115 - a descriptor
+    sys.stdout, sys.stderr = _secure(sys.stdout, 1), _secure(sys.stderr, 2)
+
+
+def _secure(stream: TextIO | None, descriptor: int) -> TextIO:
+    if stream is not None and not isinstance(stream, io.TextIOWrapper):
+        return stream
+    buffer = stream.buffer if stream else io.FileIO(descriptor, "w", closefd=False)
+    return io.TextIOWrapper(
+        io.BufferedWriter(_Outlet(getattr(buffer, "raw", buffer))),
+        encoding=stream.encoding if stream else "utf-8",
+        line_buffering=bool(stream and stream.line_buffering),
+        write_through=bool(stream and stream.write_through),
+    )
+
+
+def find_lost_output() -> OSError | None:
+    """Return why stdout could not be written; None if it was, or if its reader has gone away."""
+    sys.stdout.flush()
+    outlet = getattr(getattr(sys.stdout, "buffer", None), "raw", None)
+    problem = outlet.problem if isinstance(outlet, _Outlet) else None
+    return None if problem is None or problem.errno == errno.EPIPE else problem
