@@ -201,8 +201,8 @@ def test_our_quality_gate_sees_a_regression(
 
 
 def test_the_baseline_holds_all_that_the_rules_compare() -> None:
+    from berryeval._internal.json import read_json_object
     from berryeval.gates import Baseline
-    from berryeval.workflows.run_folder import read_json_object
 
     data = yaml.safe_load((ROOT / "quality" / "berryeval.yaml").read_text(encoding="utf-8"))
     path = ROOT / "quality" / "baseline.json"

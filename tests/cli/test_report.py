@@ -140,7 +140,7 @@ def test_the_same_second_of_another_run_is_not_overwritten(
         (("hard", "-f", "trec"), "trec makes 2 files"),
         (("plain", "-o", "file/x.md"), "file: cannot create this folder (File exists)"),
         (("plain", "-f", "csv", "-o", "/dev/null"), "/dev/null: expected a folder for 2 files"),
-        (("file",), "file: not valid JSON"),
+        (("file",), "file:1: not valid JSON"),
         ((".",), "holds no finished run"),
     ],
 )

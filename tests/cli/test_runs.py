@@ -329,7 +329,7 @@ def test_exported_files_can_be_imported(capsys: pytest.CaptureFixture[str]) -> N
     Path("out/run-0001.json").write_text("{damaged", encoding="utf-8")
     assert berryeval("runs", "import", "out") == 2
     printed = capsys.readouterr()
-    assert "out/run-0001.json: not valid JSON" in printed.err
+    assert "out/run-0001.json:1: not valid JSON" in printed.err
     assert printed.out.count("there already") == 3
 
 
@@ -346,7 +346,7 @@ def test_an_unfinished_run_does_not_stop_an_import(
     assert printed.out == "a: added\n"
     assert "b: holds no finished run" in printed.err
     assert "to resume it: berryeval eval --resume b; nowhere: no such file" in printed.err
-    assert "c.json: expected an object, found list" in printed.err
+    assert "c.json: expected an object, found array" in printed.err
     assert printed.err.count("\n") == 1
     assert berryeval("runs", "import", "b", "a", "--json") == 2
     assert [one["how"] for one in data_of(capsys)["runs"]] == ["", "there already"]

@@ -340,7 +340,7 @@ def test_help_says_what_an_audit_needs(capsys: pytest.CaptureFixture[str]) -> No
         ),
         (["qrels", "run", "-m", "AP", "--csv", "--json"], "choose one of --json, --csv and"),
         (["qrels", "run", "-m", "AP", "--by", "nowhere"], "nowhere: no such file"),
-        (["qrels", "run", "-m", "AP", "--by", "run"], "run: is not JSON"),
+        (["qrels", "run", "-m", "AP", "--by", "run"], "run:1: not valid JSON ("),
         (["qrels", "run", "-m", "AP", "--by", "list.json"], "list.json: must map query ids to"),
         (["qrels", "nowhere", "-m", "AP"], "nowhere: no such file"),
         (["nowhere", "run", "-m", "AP"], "nowhere: no such file"),

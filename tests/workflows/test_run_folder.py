@@ -86,7 +86,7 @@ def test_an_invalid_manifest_is_rejected(tmp_path: Path) -> None:
     file = tmp_path / "manifest.json"
     for text, message in (
         ("{", "not valid JSON"),
-        ("[]", "expected an object, found list"),
+        ("[]", "expected an object, found array"),
         ('{"schema_version": 99}', "expected a manifest of schema version 1, found 99; a newer"),
     ):
         file.write_text(text, encoding="utf-8")

@@ -50,7 +50,9 @@ class JsonRecord:
             elif _is_required(field):
                 names = ", ".join(map(repr, data)) or "nothing"
                 raise DataError(f"{_prefix(where)}has no {name!r}; found {names}")
-        values["extra"] = {name: value for name, value in data.items() if name not in known}
+        extra = {name: value for name, value in data.items() if name not in known}
+        _require_finite(extra, where)
+        values["extra"] = extra
         try:
             return cls(**values)
         except DataError as error:
@@ -142,6 +144,7 @@ def _field_layout(kind: type[Any]) -> tuple[tuple[str, bool, Any], ...]:
     )
 
 
+_LARGEST: Final = 1 << 63
 _SCALARS: Final = frozenset({str, int, float, bool, type(None)})
 
 
@@ -214,7 +217,30 @@ def read_object(value: Any, where: str) -> dict[str, Any]:
     """Read an object."""
     if not isinstance(value, Mapping):
         raise type_mismatch(where, "an object", value)
+    _require_finite(value, where)
     return dict(value)
+
+
+def _require_finite(values: Mapping[str, Any], where: str) -> None:
+    """Reject infinite numbers at any depth: JSON reads them (1e999) but cannot write them."""
+    found: list[tuple[str, Any]] = [(f"{where}.{name}", one) for name, one in values.items()]
+    while found:
+        place, value = found.pop()
+        if isinstance(value, float) and not is_number(value):
+            raise type_mismatch(place.lstrip("."), "a finite number", value)
+        if isinstance(value, dict):
+            found += [(f"{place}.{name}", one) for name, one in value.items()]
+        elif isinstance(value, list):
+            found += [(f"{place}[{number}]", one) for number, one in enumerate(value)]
+
+
+def _read_whole(value: Any, where: str) -> int:
+    """Read a whole number that every database can hold."""
+    if not is_whole(value):
+        raise type_mismatch(where, "a whole number", value)
+    if not -_LARGEST <= value < _LARGEST:
+        raise type_mismatch(where, "a whole number of at most 64 bits", value)
+    return value
 
 
 def choice_reader(*words: str) -> Reader:
@@ -225,7 +251,7 @@ def choice_reader(*words: str) -> Reader:
 READERS: Final[Mapping[str, Reader]] = {  # by annotation
     "bool": _reader("true or false", lambda value: isinstance(value, bool)),
     "str": _reader("a string", lambda value: isinstance(value, str)),
-    "int": _reader("a whole number", is_whole),
+    "int": _read_whole,
     "float": _reader("a number", is_number),
     "tuple[str, ...]": read_strings,
     "Mapping[str, Any]": read_object,

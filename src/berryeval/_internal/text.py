@@ -192,7 +192,7 @@ def parse_age(text: str, owner: str) -> timedelta:
         raise ConfigurationError(f"{owner}: expected an age such as 90d, 12h or 2w, found {text!r}")
     try:
         return timedelta(**{_UNITS[found[2][0]]: int(found[1])})
-    except OverflowError:
+    except (OverflowError, ValueError):  # a number of thousands of digits
         raise ConfigurationError(f"{owner}: the age {text!r} is too large") from None
 
 

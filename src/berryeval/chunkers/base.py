@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from berryeval.data import Document, Section
 
 _KEY: Final = "berryeval.chunkers"
+_DIGITS: Final = 18  # of a number in the textual form
 _SEPARATORS: Final = {"#", "@"}  # a document with one of these could have the id of another's chunk
 
 
@@ -47,7 +48,7 @@ class Option:
     def read(self, word: str) -> Any:
         """Return the value of a word in the textual form; a malformed number stays a word."""
         is_number = self.least is not None and word.isascii() and word.isdigit()
-        return int(word) if is_number else word
+        return int(word) if is_number and len(word) <= _DIGITS else word
 
 
 def option(

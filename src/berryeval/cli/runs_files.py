@@ -12,7 +12,10 @@ from berryeval.cli.output import render_text
 from berryeval.cli.runs_list import read_filters
 
 if TYPE_CHECKING:
-    from berryeval.runs import RunRecord
+    from collections.abc import Sequence
+
+    from berryeval.runs import Filters, RunRecord
+    from berryeval.workflows import ExportedRun, Imported
 
 
 _RECORD: Final = "json"  # the record itself, not a report on it
@@ -30,7 +33,7 @@ def export(
     since: str | None = None,
     store: str | None = None,
     json: Flag = False,
-) -> None:
+) -> int:
     """Write the complete record of a run as JSON, with every answer and score in full precision.
 
     Another ending or format writes a report, as `berryeval report` does.
@@ -42,16 +45,18 @@ def export(
         output: File to write; default: stdout (-). A name that ends in .gz is compressed.
         format: json for the record, or another name of `berryeval list exporters`; default: the
             ending of --output.
-        all: Folder for the records of all runs in the store, one file each.
+        all: Folder for the records of all runs in the store, one file each; a damaged run is named
+            and left out, and the exit code is 2.
         benchmark: With --all: only runs on this benchmark.
         since: With --all: earliest start.
         store: Path or PostgreSQL URL of the store; default: .berryeval/results.db.
         json: Paths of the files as JSON; a record that would go to stdout is included.
     """
+    from berryeval.cli.app import EXIT_PASSED
     from berryeval.cli.logs import error_screen, log_level, log_lines
     from berryeval.cli.output import print_document
     from berryeval.errors import ConfigurationError
-    from berryeval.workflows import export_runs, find_run, write_text_file
+    from berryeval.workflows import find_run, write_text_file
 
     if (run is None) == (all is None):
         raise ConfigurationError("name one RUN (or latest), or give a folder with --all")
@@ -61,12 +66,7 @@ def export(
             raise ConfigurationError(
                 f"--all writes the records of runs into its folder; {owner} is for one RUN"
             )
-        filters = read_filters(benchmark, None, since)
-        written = [
-            {"run": name, "path": str(path)} for name, path in export_runs(all, filters, store)
-        ]
-        _print(written, f"{pluralize(len(written), 'run')} written to {all}", json=json)
-        return
+        return _export_all(all, read_filters(benchmark, None, since), store, json=json)
     wanted = _choose_format(output, format)
     with log_lines(error_screen(), log_level()):
         record = find_run(run or "", store).record
@@ -81,6 +81,33 @@ def export(
         _print([{"run": record.id, "path": None, "record": record.to_json()}], "", json=True)
     else:
         print_document(f"{record.dumps()}\n")
+    return EXIT_PASSED
+
+
+def _export_all(folder: str, filters: Filters, store: str | None, *, json: bool) -> int:
+    from berryeval.workflows import export_runs
+
+    done = export_runs(folder, filters, store)
+    written = [{"run": one.run, "path": str(one.path)} for one in done if not one.problem]
+    wrong = [{"run": one.run, "path": None, "problem": one.problem} for one in done if one.problem]
+    _print([*written, *wrong], f"{pluralize(len(written), 'run')} written to {folder}", json=json)
+    return _report_problems(done, json=json)
+
+
+def _report_problems(done: Sequence[Imported | ExportedRun], *, json: bool) -> int:
+    """Return the exit code; JSON was printed, so the error only goes to stderr."""
+    from berryeval.cli.app import EXIT_PASSED, EXIT_USAGE
+    from berryeval.errors import DataError
+    from berryeval.workflows import check_problems
+
+    try:
+        check_problems(done)
+    except DataError as error:
+        if not json:
+            raise
+        print(escape_controls(f"error: {error}"), file=sys.stderr)
+        return EXIT_USAGE
+    return EXIT_PASSED
 
 
 def _choose_format(output: str | None, given: str | None) -> str:
@@ -131,6 +158,8 @@ def import_(
 ) -> int:
     """Add runs to the store: run folders, folders of runs, and exported files.
 
+    A damaged file is named and left out; the others are added, and the exit code is 2.
+
     Example: berryeval runs import .berryeval/runs
 
     Args:
@@ -139,10 +168,8 @@ def import_(
         store: Path or PostgreSQL URL of the store; default: .berryeval/results.db.
         json: JSON output.
     """
-    from berryeval.cli.app import EXIT_PASSED, EXIT_USAGE
     from berryeval.cli.output import print_json
-    from berryeval.errors import DataError
-    from berryeval.workflows import Imported, check_imported, import_runs
+    from berryeval.workflows import import_runs
 
     def show(one: Imported) -> None:
         if not one.problem and not json:
@@ -156,14 +183,7 @@ def import_(
             for one in found
         ]
         print_json("runs import", {"runs": runs})
-    try:
-        check_imported(found)
-    except DataError as error:
-        if not json:
-            raise
-        print(escape_controls(f"error: {error}"), file=sys.stderr)
-        return EXIT_USAGE
-    return EXIT_PASSED
+    return _report_problems(found, json=json)
 
 
 def prune(

@@ -163,6 +163,7 @@ def list_runs(
         store: Path or PostgreSQL URL of the store; default: .berryeval/results.db.
         json: JSON output, in full precision.
     """
+    from berryeval.cli.logs import error_screen, log_level, log_lines
     from berryeval.cli.output import console, print_json
     from berryeval.errors import ConfigurationError
     from berryeval.reports import INTERVAL_NAME
@@ -172,7 +173,7 @@ def list_runs(
         raise ConfigurationError(f"--limit must be 0 or more, found {limit}")
     names = _split_metrics(metrics)
     filters = read_filters(benchmark, provider, since, until)
-    with open_history(store) as opened:
+    with log_lines(error_screen(), log_level()), open_history(store) as opened:
         found = opened.list_runs(filters, limit=limit, metrics=names or None)
         if not found:
             reject_unknown_names(opened, filters)

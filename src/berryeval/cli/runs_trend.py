@@ -75,14 +75,14 @@ def trend(  # noqa: PLR0913 - the options of the command
     from dataclasses import asdict
 
     from berryeval._internal.text import truncate_with_count
-    from berryeval.cli.logs import error_screen
+    from berryeval.cli.logs import error_screen, log_level, log_lines
     from berryeval.cli.output import console, print_document, print_indented, print_json
     from berryeval.reports import build_trend_lines
     from berryeval.workflows import open_history
 
     filters = read_filters(benchmark, provider, since, until)
     asked = _check_asked(metric, latency, cost)
-    with open_history(store) as opened:
+    with log_lines(error_screen(), log_level()), open_history(store) as opened:
         if tag is not None:
             reject_unknown_tag(opened, tag)
         points = opened.trend(

@@ -18,7 +18,7 @@ from berryeval._internal.serial import (
     type_mismatch,
 )
 from berryeval._internal.text import pluralize
-from berryeval._internal.validate import is_number
+from berryeval._internal.validate import is_number, is_whole
 from berryeval.data import Query
 from berryeval.metrics import parse_metrics
 from berryeval.runs.answers import AnswerColumns, AnswerRecord, Passage, array_reader
@@ -108,12 +108,21 @@ def _read_curve(value: Any, where: str) -> tuple[float, ...]:
     return tuple(map(float, value))
 
 
-def _read_amounts(value: Any, where: str) -> dict[str, float]:
+def read_amounts(value: Any, where: str) -> dict[str, float]:
+    """Read an object of finite numbers."""
     found = read_object(value, where)
     for name, amount in found.items():
         if not is_number(amount):
             place = f"{where}.{name}"
             raise type_mismatch(place, "a finite number", amount)
+    return found
+
+
+def _read_counts(value: Any, where: str) -> dict[str, int]:
+    found = read_object(value, where)
+    for name, count in found.items():
+        if not is_whole(count):
+            raise type_mismatch(f"{where}.{name}", "a whole number", count)
     return found
 
 
@@ -150,7 +159,8 @@ class ProviderRecord(JsonRecord):
         "tuple[float, ...]": _read_curve,
         "Sequence[AnswerRecord]": array_reader(AnswerRecord),
         "Latency": Latency.from_json,
-        "Mapping[str, float]": _read_amounts,
+        "Mapping[str, float]": read_amounts,
+        "Mapping[str, int]": _read_counts,
     }
 
     name: str
@@ -160,7 +170,7 @@ class ProviderRecord(JsonRecord):
     standard: Scores | None = None
     curve: tuple[float, ...] = ()
     answers: Sequence[AnswerRecord] = ()
-    outcomes: Mapping[str, Any] = open_field()
+    outcomes: Mapping[str, int] = open_field()
     latency: Latency | None = None
     warnings: tuple[str, ...] = ()
     failure: str = ""

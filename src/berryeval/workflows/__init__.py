@@ -9,8 +9,9 @@ if TYPE_CHECKING:
     from berryeval.workflows.evaluation import Evaluation, evaluate, run_benchmark
     from berryeval.workflows.file_scores import FileScores, score_files
     from berryeval.workflows.history import (
+        ExportedRun,
         Imported,
-        check_imported,
+        check_problems,
         export_runs,
         import_runs,
         open_history,

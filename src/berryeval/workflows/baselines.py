@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from berryeval._internal.json import read_json_object
 from berryeval.errors import ConfigurationError, DataError
 from berryeval.gates import (
     Baseline,
@@ -22,7 +23,7 @@ from berryeval.metrics import direction_of, parse_metrics
 from berryeval.runner import count_failed
 from berryeval.runs import standard_metrics
 from berryeval.workflows.run_finder import find_record
-from berryeval.workflows.run_folder import read_json_object, write_text_file
+from berryeval.workflows.run_folder import write_text_file
 
 if TYPE_CHECKING:
     from berryeval._internal.files import PathLike

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from berryeval._internal.files import display_name, read_bytes
+from berryeval._internal.json import parse_json, read_text
 from berryeval._internal.text import format_command
 from berryeval.errors import ConfigurationError, DataError
 from berryeval.scoring import as_qrels, as_run, score_request
@@ -147,11 +147,7 @@ def _count_columns(path: str) -> int:
 
 
 def _read_labels(path: str) -> dict[str, str]:
-    content = read_bytes(path).tobytes()
-    try:
-        labels: Any = json.loads(content)
-    except ValueError as error:
-        raise DataError(f"{path}: is not JSON ({error})") from None
+    labels = parse_json(read_text(path), display_name(path))
     if isinstance(labels, dict) and all(isinstance(label, str) for label in labels.values()):
         return labels
     raise DataError(f'{path}: must map query ids to labels, as in {{"q1": "factual"}}')

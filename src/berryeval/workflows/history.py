@@ -5,19 +5,20 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from berryeval._internal.json import read_json_object
 from berryeval._internal.serial import describe_json
 from berryeval._internal.text import format_command, format_resume_command, make_file_name
 from berryeval.errors import BerryEvalError, ConfigurationError, DataError
 from berryeval.runs import Secrets, mask_secrets
 from berryeval.workflows.config import ConfigFile, config_path
-from berryeval.workflows.run_folder import RUNS, read_json_object, write_text_file
+from berryeval.workflows.run_folder import RUNS, write_text_file
 
 if TYPE_CHECKING:
     from berryeval._internal.files import PathLike
@@ -170,14 +171,14 @@ def import_runs(
     return done
 
 
-def check_imported(done: Iterable[Imported]) -> None:
-    """Raise one error for all files that could not be imported."""
+def check_problems(done: Iterable[Imported | ExportedRun]) -> None:
+    """Raise one error for all that could not be imported or exported."""
     wrong = [one for one in done if one.problem]
     if wrong:
         raise _join_problems(wrong)
 
 
-def _join_problems(wrong: list[Imported]) -> DataError:
+def _join_problems(wrong: Sequence[Imported | ExportedRun]) -> DataError:
     text = "; ".join(one.problem for one in wrong[:_PROBLEMS])
     more = f" (and {len(wrong) - _PROBLEMS} more)" if len(wrong) > _PROBLEMS else ""
     return DataError(f"{text}{more}")
@@ -243,10 +244,19 @@ def _import_file(store: Store, file: Path, *, replace: bool) -> Iterator[Importe
         yield Imported(file, problem=str(error))
 
 
+@dataclass(frozen=True)
+class ExportedRun:
+    """The export of a run of the store: its file, or the problem."""
+
+    run: str
+    path: Path
+    problem: str = ""
+
+
 def export_runs(
     folder: PathLike, filters: Filters, store: PathLike | None = None
-) -> list[tuple[str, Path]]:
-    """Write the record of every run of the store to its own file; return names and files."""
+) -> list[ExportedRun]:
+    """Write the record of every run of the store to its own file; a damaged run stops no other."""
     folder, done = Path(folder), []
     with open_history(store) as opened:
         if folder.exists() and not folder.is_dir():
@@ -255,9 +265,14 @@ def export_runs(
             safe = make_file_name(name)
             if safe != name:  # unique among similar names
                 safe = f"{safe}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
-            path = folder / f"{safe}.json"
-            write_text_file(path, opened.get(name).dumps())
-            done.append((name, path))
+            path, problem = folder / f"{safe}.json", ""
+            try:
+                record = opened.get(name)
+            except DataError as error:
+                problem = str(error)
+            else:
+                write_text_file(path, record.pieces())
+            done.append(ExportedRun(name, path, problem))
     return done
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import berryeval
+from berryeval._internal.json import read_json_object
 from berryeval._internal.text import pluralize
 from berryeval._internal.validate import is_number, is_whole
 from berryeval.benchmarks import name_of
@@ -39,7 +40,6 @@ from berryeval.runs import (
     standard_metrics,
 )
 from berryeval.scoring import Scores
-from berryeval.workflows.run_folder import read_json_object
 
 if TYPE_CHECKING:
     from berryeval.anchors import Target

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import logging
 import re
+from collections.abc import Collection
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
-from berryeval._internal.text import format_resume_command, parse_timestamp
+from berryeval._internal.files import read_beginning
+from berryeval._internal.json import read_json_object
+from berryeval._internal.text import format_resume_command, parse_timestamp, pluralize
 from berryeval._internal.validate import nearest
 from berryeval.errors import BerryEvalError, DataError
 from berryeval.workflows.history import choose_store, open_if_exists, open_place, resume_hint
-from berryeval.workflows.run_folder import RUNS, RunFolder, read_json_object
+from berryeval.workflows.run_folder import RUNS, RunFolder
 
 if TYPE_CHECKING:
     from berryeval._internal.files import PathLike
@@ -21,7 +25,9 @@ if TYPE_CHECKING:
 
 
 LATEST: Final = "latest"
-_LATEST: Final = re.compile(rf"{LATEST}(?:~(\d+))?")
+_LATEST: Final = re.compile(rf"{LATEST}(?:~([0-9]{{1,9}}))?")
+_BEGINNING: Final = 4096  # bytes of a record that hold its time
+_CREATED: Final = re.compile(rb'"created": ?"([0-9T:+.Z-]{1,40})"')
 _NAMES: Final = 5  # names in a message
 log = logging.getLogger("berryeval")
 
@@ -53,13 +59,45 @@ def find_run(text: str, store: PathLike | None = None) -> FoundRun:
     if path.is_dir():
         return _read_folder(path)
     if text and Path(text).name == text and (RUNS / text / "run.json").is_file():
-        return _read_folder(RUNS / text)
+        with suppress(DataError):  # damaged: the store may have it
+            return _read_folder(RUNS / text)
     known = _find_known(store)
-    name = _resolve_name(text, known)
-    if (RUNS / name / "run.json").is_file() or name not in known.moments:
+    back = None if text in known.moments or text in known.unfinished else _LATEST.fullmatch(text)
+    if back and int(back[1] or 0) < len(known.moments):
+        return _find_latest(text, int(back[1] or 0), known)
+    return _open_run(_resolve_name(text, known), known)
+
+
+def _open_run(name: str, known: _KnownRuns) -> FoundRun:
+    """Read the folder of a run, else its copy in the store."""
+    if name not in known.stored:
         return _read_folder(RUNS / name)
+    if (RUNS / name / "run.json").is_file():
+        try:
+            return _read_folder(RUNS / name)
+        except DataError as error:
+            log.warning("using the copy of %s in the store %s: %s", name, known.shown, error)
     with open_place(known.place) as opened:
         return FoundRun(opened.get(name))
+
+
+def _find_latest(text: str, back: int, known: _KnownRuns) -> FoundRun:
+    """Return the newest run, or an earlier one; damaged runs do not count."""
+    readable = 0
+    for name in known.newest_first():
+        try:
+            found = _open_run(name, known)
+        except DataError as error:
+            log.warning("%s is damaged and does not count as a run: %s", name, error)
+            continue
+        if readable == back:
+            known.warn_of_unfinished(text, name)
+            return found
+        readable += 1
+    raise DataError(
+        f"no run {text!r}: {pluralize(readable, 'run')} can be read in {known.where}; "
+        "berryeval runs list lists those of the store"
+    )
 
 
 def find_report(text: str, store: PathLike | None = None) -> tuple[Report, Path | None]:
@@ -97,13 +135,32 @@ def _read_folder(path: Path) -> FoundRun:
     return FoundRun(folder.read_record(), path)
 
 
-class _KnownRuns(NamedTuple):
+@dataclass(frozen=True)
+class _KnownRuns:
     """The start times of finished and unfinished runs by name, and the store if it is readable."""
 
     moments: dict[str, float]
     unfinished: dict[str, float]
-    place: str | None
+    place: str | None = None
     shown: str = ""
+    stored: Collection[str] = ()
+
+    @property
+    def where(self) -> str:
+        """Where runs were looked for, for messages."""
+        return f"{RUNS} or the store {self.shown}" if self.shown else f"{RUNS}"
+
+    def newest_first(self) -> list[str]:
+        """Return the names of finished runs."""
+        return sorted(self.moments, key=lambda name: (self.moments[name], name), reverse=True)
+
+    def warn_of_unfinished(self, text: str, name: str) -> None:
+        """Log that a run that has not finished is newer than the latest one."""
+        newer = [one for one, when in self.unfinished.items() if when > self.moments[name]]
+        if newer and text == LATEST:
+            last = max(newer, key=self.unfinished.__getitem__)
+            hint = f"to resume it: {format_resume_command(RUNS / last)}"
+            log.warning("%s is %s: the newer %s is not finished; %s", text, name, last, hint)
 
 
 def _find_known(store: PathLike | None = None) -> _KnownRuns:
@@ -115,41 +172,41 @@ def _find_known(store: PathLike | None = None) -> _KnownRuns:
     try:
         with open_if_exists(place) as opened:
             if opened is None:
-                return _KnownRuns(moments, unfinished, None)
+                return _KnownRuns(moments, unfinished)
             stored = dict(opened.times())
-            return _KnownRuns({**moments, **stored}, unfinished, place, str(opened.shown))
+            shown = str(opened.shown)
+            return _KnownRuns({**moments, **stored}, unfinished, place, shown, stored.keys())
     except BerryEvalError as error:
         if store is not None or not moments:
             raise
         log.warning("continuing without the store: %s", error)
-        return _KnownRuns(moments, unfinished, None)
+        return _KnownRuns(moments, unfinished)
 
 
 def _read_moments(folders: list[Path]) -> dict[str, float]:
     moments = {}
     for folder in folders:
         try:
-            created = str(RunFolder(folder).read_manifest().get("created", ""))
-            moments[folder.name] = parse_timestamp(created, folder.name)
+            moments[folder.name] = _read_moment(folder)
         except DataError:  # noqa: PERF203 - a damaged folder hides no other
             moments[folder.name] = 0.0  # it can be named, and is never the latest
     return moments
 
 
+def _read_moment(folder: Path) -> float:
+    """Return the start time of a run from its manifest, else from the start of its record."""
+    try:
+        created = str(RunFolder(folder).read_manifest().get("created", ""))
+    except DataError:
+        found = _CREATED.search(read_beginning(folder / "run.json", _BEGINNING))
+        created = found[1].decode() if found else ""
+    return parse_timestamp(created, folder.name)
+
+
 def _resolve_name(text: str, known: _KnownRuns) -> str:
-    moments = known.moments
-    names = sorted(moments, key=lambda name: (moments[name], name), reverse=True)
-    back = _LATEST.fullmatch(text)
-    if text in moments or text in known.unfinished:
+    names = known.newest_first()
+    if text in known.moments or text in known.unfinished:
         return text
-    if back and int(back[1] or 0) < len(names):
-        name = names[int(back[1] or 0)]
-        newer = [one for one, when in known.unfinished.items() if when > moments[name]]
-        if newer and text == LATEST:
-            last = max(newer, key=known.unfinished.__getitem__)
-            hint = f"to resume it: {format_resume_command(RUNS / last)}"
-            log.warning("%s is %s: the newer %s is not finished; %s", text, name, last, hint)
-        return name
     both = dict.fromkeys([*names, *known.unfinished])
     longer = [name for name in both if text and name.startswith(text)]
     if len(longer) == 1:
@@ -159,10 +216,9 @@ def _resolve_name(text: str, known: _KnownRuns) -> str:
         raise DataError(
             f"{text!r} is the beginning of {len(longer)} runs: {some}; give more of the name"
         )
-    where = f"{RUNS} or the store {known.shown}" if known.shown else f"{RUNS}"
     near = nearest(text, [*names, LATEST] if names else [])
     hint = f"; did you mean {' or '.join(near)}?" if near else ""
     one = "the only run" if len(names) == 1 else f"one of the {len(names):,} runs"
-    runs = f"it is not {one} in {where}"
-    runs = runs if names else f"there are no runs in {where} yet"
+    runs = f"it is not {one} in {known.where}"
+    runs = runs if names else f"there are no runs in {known.where} yet"
     raise DataError(f"no run {text!r}: no file or folder has this name, and {runs}{hint}")

@@ -24,7 +24,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import berryeval
-from berryeval._internal.files import display_name, hold_lock, read_bytes, replace_file
+from berryeval._internal.files import hold_lock, replace_file
+from berryeval._internal.json import read_json_object
 from berryeval._internal.masking import MASK
 from berryeval._internal.serial import strip_schema_version
 from berryeval._internal.text import format_resume_command, make_file_name
@@ -237,19 +238,6 @@ def write_text_file(path: Path, text: str | Iterable[str]) -> None:
         while part := "".join(itertools.islice(pieces, _PIECES)):
             stream.write(part.encode(errors="backslashreplace"))
         stream.write(b"\n")
-
-
-def read_json_object(path: PathLike) -> dict[str, Any]:
-    """Read a JSON file that holds an object."""
-    try:
-        data = json.loads(read_bytes(path).tobytes())
-    except ValueError as error:
-        if isinstance(error, DataError):
-            raise
-        raise DataError(f"{display_name(path)}: not valid JSON ({error})") from None
-    if not isinstance(data, dict):
-        raise DataError(f"{display_name(path)}: expected an object, found {type(data).__name__}")
-    return data
 
 
 # The folder of a run that starts or resumes.

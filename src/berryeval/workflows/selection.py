@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from berryeval._internal.json import read_json_object
 from berryeval._internal.text import pluralize
 from berryeval._internal.validate import suggest
 from berryeval.anchors import Corpus, locate
@@ -27,7 +28,6 @@ from berryeval.relevance import (
     find_unknown_chunks,
 )
 from berryeval.runs import FIELDS, filter_queries, get_property
-from berryeval.workflows.run_folder import read_json_object
 
 if TYPE_CHECKING:
     from berryeval.benchmarks import Benchmark

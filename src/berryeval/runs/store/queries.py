@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-import json
+import logging
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 from sqlalchemy import ColumnElement, literal, null, select
 
+from berryeval._internal.json import parse_json
+from berryeval._internal.text import parse_timestamp
+from berryeval._internal.validate import is_number
 from berryeval.errors import DataError
 from berryeval.runner import FAILED, count_failed
 from berryeval.runs.data_changes import DataChange, DataVersion
-from berryeval.runs.record import Asked, Latency, ProviderRecord, RunRecord
+from berryeval.runs.record import Asked, Latency, ProviderRecord, RunRecord, read_amounts
 from berryeval.runs.store.schema import measured, parts, results, runs, to_column_text, unpack
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Select
 
 
+T = TypeVar("T")
+log = logging.getLogger("berryeval")
 TrendAbout: TypeAlias = Literal["metric", "latency", "cost"]
 
 
@@ -150,9 +155,16 @@ class TrendPoint:
     @cached_property
     def data(self) -> DataVersion:
         """The data of the value, without the corpus."""
-        found = unpack(self.packed, self.run) if self.packed else {}
-        known, unasked = found.get("fingerprints", {}), found.get("unasked", ())
-        return DataVersion(self.content_hash, known, unasked=frozenset(unasked))
+        try:
+            found = unpack(self.packed, self.run) if self.packed else {}
+            known, unasked = (
+                dict(found.get("fingerprints", {})),
+                frozenset(found.get("unasked", ())),
+            )
+        except (ValueError, TypeError) as error:  # damaged: as if nothing were known
+            log.warning("the fingerprints of run %s in the store are damaged: %s", self.run, error)
+            known, unasked = {}, frozenset()
+        return DataVersion(self.content_hash, known, unasked=unasked)
 
     @property
     def asked(self) -> Asked:
@@ -228,10 +240,34 @@ def list_runs(
         .order_by(parts.c.run, parts.c.place, results.c.place)
     ).all()  # fmt: skip
     values = _load_values(connection, chosen, metrics)
-    below: dict[int, list[StoredResult]] = defaultdict(list)
+    below: dict[int, list[Any]] = defaultdict(list)
     for row in rows:
-        below[row.run].append(_build_result(row, values.get(row.key, [])))
-    return [StoredRun(row.id, row.created, row.config_hash, tuple(below[row.key])) for row in found]
+        below[row.run].append(row)
+
+    def build(row: Any) -> StoredRun:
+        parse_timestamp(row.created, row.id)
+        built = [_build_result(one, values.get(one.key, []), row.id) for one in below[row.key]]
+        return StoredRun(row.id, row.created, row.config_hash, tuple(built))
+
+    return _build_readable(found, build)
+
+
+def _build_readable(rows: Iterable[Any], build: Callable[[Any], T]) -> list[T]:
+    """Build something of each row; log the runs that are damaged, and leave them out."""
+    found, wrong = [], {}
+    for row in rows:
+        try:
+            found.append(build(row))
+        except DataError as error:  # noqa: PERF203 - a damaged row hides no other
+            wrong[row.id] = error
+    for run, problem in wrong.items():
+        log.warning("run %s is damaged in the store and left out: %s", run, problem)
+    return found
+
+
+def _read_amounts(text: str, owner: str) -> dict[str, float]:
+    """Read a column with numbers by name."""
+    return read_amounts(parse_json(str(text), owner), owner)
 
 
 def _load_values(
@@ -260,11 +296,15 @@ _VALUE = (
 )  # fmt: skip
 
 
-def _build_result(row: Any, values: list[StoredValue]) -> StoredResult:
-    latency = None if row.p50 is None else Latency(row.p50, row.p95, row.p99, row.max)
+def _build_result(row: Any, values: list[StoredValue], run: str) -> StoredResult:
+    times = (row.p50, row.p95, row.p99, row.max)
+    latency = None if row.p50 is None else Latency(*times)
+    numbers = [one.value for one in values] + ([*times] if latency else [])
+    if not all(map(is_number, numbers)):
+        raise DataError(f"{run}: a value of {row.provider} on {row.benchmark} is not a number")
     return StoredResult(
         row.benchmark, row.content_hash, row.k, row.queries, row.provider, row.type, row.chunker,
-        row.failure, json.loads(row.outcomes), latency, tuple(values),
+        row.failure, _read_amounts(row.outcomes, f"{run}: outcomes"), latency, tuple(values),
     )  # fmt: skip
 
 
@@ -304,25 +344,30 @@ def load_trend(
         .order_by(runs.c.moment, runs.c.key, parts.c.place, results.c.place)
     )
     rows: list[Any] = list(connection.execute(found))
-    if followed.about == "cost":
-        costs = [json.loads(row.value) for row in rows]
-        known = zip(rows, costs, strict=True)
-        rows = [row for row, cost in known if followed.name in cost]
-        amounts = [cost[followed.name] for cost in costs if followed.name in cost]
-    else:
-        amounts = [row.value for row in rows]
-    points = [
-        TrendPoint(
-            row.id, row.created, row.moment, row.benchmark, row.provider,
-            StoredValue(row.metric, amount, row.low, row.high, row.n),
-            row.content_hash, row.sample, row.k, count_failed(json.loads(row.outcomes)), row.data,
-            followed=followed,
-        )
-        for row, amount in zip(rows, amounts, strict=True)
-    ]  # fmt: skip
-    labels = [f"{row.provider}{_describe_tag(row, tag)}" for row in rows]
+    built = _build_readable(rows, lambda row: _build_point(row, followed, tag))
+    points = [one[0] for one in built if one is not None]
+    labels = [one[1] for one in built if one is not None]
     compared = _compare_newest(connection, points, labels)
     return [replace(one, provider=label) for one, label in zip(compared, labels, strict=True)]
+
+
+def _build_point(row: Any, followed: Followed, tag: str) -> tuple[TrendPoint, str] | None:
+    """Return a point and the label of its line; None if it has no cost in the unit."""
+    amount = row.value
+    if followed.about == "cost":
+        amount = _read_amounts(amount, f"{row.id}: cost").get(followed.name)
+        if amount is None:
+            return None
+    if not is_number(amount):
+        raise DataError(f"{row.id}: the {followed.title} of {row.provider} is not a number")
+    point = TrendPoint(
+        row.id, row.created, row.moment, row.benchmark, row.provider,
+        StoredValue(row.metric, amount, row.low, row.high, row.n),
+        row.content_hash, row.sample, row.k,
+        count_failed(_read_amounts(row.outcomes, f"{row.id}: outcomes")), row.data,
+        followed=followed,
+    )  # fmt: skip
+    return point, f"{row.provider}{_describe_tag(row, tag)}"
 
 
 def _select_values(followed: Followed) -> Select[Any]:
@@ -341,14 +386,18 @@ def _select_values(followed: Followed) -> Select[Any]:
 
 def list_units(connection: Connection) -> list[str]:
     """Return the units of the costs of all results."""
-    found = connection.scalars(select(results.c.cost).distinct())
-    return sorted({unit for cost in found for unit in json.loads(cost)})
+    joined = results.join(parts, parts.c.key == results.c.part).join(
+        runs, runs.c.key == parts.c.run
+    )
+    rows = connection.execute(select(runs.c.id, results.c.cost).select_from(joined))
+    found = _build_readable(rows, lambda row: _read_amounts(row.cost, f"{row.id}: cost"))
+    return sorted({unit for cost in found for unit in cost})
 
 
 def list_tags(connection: Connection) -> list[str]:
     """Return the names of the tags of all runs."""
     found = connection.execute(select(runs.c.id, runs.c.head))
-    return sorted({name for row in found for name in _read_tags(row)})
+    return sorted({name for tags in _build_readable(found, _read_tags) for name in tags})
 
 
 def _read_tags(row: Any) -> Mapping[str, str]:
@@ -376,7 +425,12 @@ def _compare_newest(
         before = next((one for one in same if not newest.differs_from(one)), None)
         change = None if before is None else newest.change_since(before)
         if before is not None and change is not None:
-            old, new = (_load_shared(connection, one, change.compared) for one in (before, newest))
+            try:
+                old = _load_shared(connection, before, change.compared)
+                new = _load_shared(connection, newest, change.compared)
+            except DataError as error:
+                log.warning("%s is not compared with %s: %s", newest.run, before.run, error)
+                continue
             if old is not None and new is not None:
                 shared = SharedValues(before.run, old, new, len(change.compared))
                 found[places[-1]] = replace(newest, since=shared)

@@ -38,7 +38,8 @@ from sqlalchemy import (
     update,
 )
 
-from berryeval._internal.serial import iter_json
+from berryeval._internal.json import parse_json
+from berryeval._internal.serial import iter_json, type_mismatch
 from berryeval._internal.text import parse_timestamp
 from berryeval.errors import DataError
 from berryeval.runs.data_changes import DataVersion
@@ -196,12 +197,15 @@ def _pack(record: JsonRecord) -> bytes:
     return b"".join([*packed, packer.flush()])
 
 
-def unpack(data: bytes, owner: str) -> Any:
+def unpack(data: bytes, owner: str) -> dict[str, Any]:
     """Decompress a JSON object."""
     try:
-        return json.loads(zlib.decompress(data))
-    except (zlib.error, ValueError) as error:
+        found = parse_json(zlib.decompress(data).decode(), owner, repeats=True)
+    except (zlib.error, ValueError, TypeError) as error:
         raise DataError(f"{owner}: the stored data cannot be read ({error})") from None
+    if not isinstance(found, dict):
+        raise type_mismatch(owner, "an object", found)
+    return found
 
 
 def to_column_text(text: str) -> str:
