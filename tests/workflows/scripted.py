@@ -12,6 +12,7 @@ from berryeval.data.records import Hit
 from berryeval.errors import ProviderError
 from berryeval.providers.base import Provider, build_hit
 from berryeval.providers.catalogue import PROVIDERS
+from tests.workflows.bad_answers import BAD_ANSWERS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -50,6 +51,7 @@ FAULTS: Mapping[str, Any] = {
     "odd metadata": lambda hits: [Hit(hits[0].id, 1.0, metadata=_ODD)],
     "lazy": lambda hits: (hit for hit in hits),
     "empty": lambda _: [],
+    **{name: answer for name, (answer, _) in BAD_ANSWERS.items()},
 }
 
 

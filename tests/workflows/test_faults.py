@@ -27,7 +27,7 @@ ERRORS = {
     "objects": "ProviderError: hit 1: expected a hit with an id, found object <object",
     "nan": "ProviderError: hit 1 ('a'): the score must be finite, found nan",
     "infinite": "ProviderError: hit 1 ('a'): the score must be finite, found inf",
-    "huge": "OverflowError",
+    "huge": "ProviderError: hit 1 ('a'): the score must be finite, found 1000",
     "odd text": "ProviderError: hit 1 ('a'): expected text as a string, found NoneType None",
     "odd section": "DataError: section[0]: expected a string, found number 1",
     "odd extra": "ProviderError: hit 1 ('a'): extra holds 'id', which is a field of Hit itself",

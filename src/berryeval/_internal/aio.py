@@ -7,7 +7,10 @@ import threading
 from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
 from queue import SimpleQueue
+from types import CoroutineType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+
+from berryeval._internal.plain import describe_error
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -155,36 +158,36 @@ class _Worker:
 
     def _work(self) -> None:
         while (call := self.calls.get()) is not None:
-            result, error = None, None
+            result: Any = None
+            error: Exception | None = None
             try:
                 result = call.function()
             except BaseException as caught:  # noqa: BLE001 - raised again by the caller
-                error = caught
+                error = to_exception(caught)
             try:
                 call.loop.call_soon_threadsafe(self._deliver, call.future, result, error)
             except RuntimeError:  # the loop has ended: there are no more calls
                 return
             del call, result, error  # release the objects while idle
 
-    def _deliver(
-        self, future: asyncio.Future[Any], result: Any, error: BaseException | None
-    ) -> None:
+    def _deliver(self, future: asyncio.Future[Any], result: Any, error: Exception | None) -> None:
         self._threads.give_back(self)
         if future.done():
-            if asyncio.iscoroutine(result):  # the caller was cancelled
+            if type(result) is CoroutineType:  # the caller was cancelled
                 result.close()
             return
         if error is None:
             future.set_result(result)
         else:
-            future.set_exception(_to_exception(error))
+            future.set_exception(error)
 
 
-def _to_exception(error: BaseException) -> Exception:
+def to_exception(error: BaseException) -> Exception:
     """Convert errors that a future cannot hold, or that would end a process, to RuntimeError."""
-    if isinstance(error, Exception) and not isinstance(error, StopIteration):
-        return error
-    return RuntimeError(f"{type(error).__name__}: {error}".rstrip(": "))
+    kind = type(error)  # isinstance would trust what the error says about its class
+    if issubclass(kind, Exception) and not issubclass(kind, StopIteration):
+        return error  # type: ignore[return-value]
+    return RuntimeError(describe_error(error))
 
 
 class BackgroundLoop:
@@ -202,7 +205,7 @@ class BackgroundLoop:
         """Wait for an awaitable and return its result; return any other value unchanged."""
         if not isinstance(answer, Awaitable):
             return answer
-        result: Future[Any] = asyncio.run_coroutine_threadsafe(_await(answer), self._start())
+        result: Future[Any] = asyncio.run_coroutine_threadsafe(settle(answer), self._start())
         return result.result()
 
     def _start(self) -> asyncio.AbstractEventLoop:
@@ -223,8 +226,14 @@ class BackgroundLoop:
             loop.call_soon_threadsafe(loop.stop)
 
 
-async def _await(work: Awaitable[Any]) -> Any:
-    return await work
+async def settle(work: Awaitable[Any]) -> Any:
+    """Wait for an awaitable of the user's; none of its errors ends the loop."""
+    try:
+        return await work
+    except asyncio.CancelledError:
+        raise
+    except BaseException as error:  # noqa: BLE001 - an exit would end the loop of all other calls
+        raise to_exception(error) from None
 
 
 async def _cancel_all() -> None:
@@ -236,5 +245,10 @@ async def _cancel_all() -> None:
 
 def _run_loop(loop: asyncio.AbstractEventLoop) -> None:
     asyncio.set_event_loop(loop)
-    loop.run_forever()
+    while True:
+        try:
+            loop.run_forever()
+            break
+        except (KeyboardInterrupt, SystemExit):  # of a task that the user's code has started
+            continue
     loop.close()

@@ -191,7 +191,11 @@ def cut(text: str, longest: int = 200) -> str:
 
 def show(value: object, longest: int = 80) -> str:
     """Return the `repr` of a value for a message: known secrets masked, then cut."""
-    return cut(repr(value), longest)
+    try:
+        text = str.__str__(repr(value))
+    except BaseException:  # noqa: BLE001 - of a foreign `__repr__`, which may raise anything
+        text = f"<{type(value).__name__} that cannot be shown>"
+    return cut(text, longest)
 
 
 class _LogFilter:

@@ -10,7 +10,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from berryeval._internal.masking import show
-from berryeval._internal.validate import is_whole
+from berryeval._internal.validate import is_number, is_whole
 from berryeval.data import Hit, is_in_scope
 from berryeval.errors import DataError, ProviderError
 
@@ -186,7 +186,7 @@ def check_all_scored(read: Sequence[tuple[Hit, bool | None]]) -> list[Hit]:
     if True in scored and False in scored:
         place = scored.index(False)
         raise ProviderError(
-            f"hit {place + 1} ({hits[place].id!r}) has no score but others have; give every "
+            f"hit {place + 1} ({show(hits[place].id)}) has no score but others have; give every "
             "hit a score, or none so that their order counts"
         )
     return hits
@@ -218,7 +218,7 @@ def _read_hit(item: Any, place: int) -> Hit:
             item = Hit(read_id(name) or name, float(score))
         elif isinstance(item, Hit) and not isinstance(item.id, str):
             item = replace(item, id=read_id(item.id) or item.id)
-    except (DataError, TypeError, ValueError) as error:
+    except (DataError, TypeError, ValueError, OverflowError) as error:
         raise ProviderError(f"hit {place} is not valid: {error}") from None
     if not isinstance(item, Hit):
         raise ProviderError(
@@ -227,7 +227,7 @@ def _read_hit(item: Any, place: int) -> Hit:
         )
     if not isinstance(item.id, str) or not item.id.strip():
         raise ProviderError(
-            f"hit {place}: expected a hit with an id, found the id {item.id!r:.80}; "
+            f"hit {place}: expected a hit with an id, found the id {show(item.id)}; "
             "return no hit, or its id"
         )
     return _check_score(item, place)
@@ -239,11 +239,11 @@ def _check_score(item: Hit, place: int) -> Hit:
         item = replace(item, score=float(item.score))  # NumPy numbers
     if isinstance(item.score, bool) or not isinstance(item.score, int | float):
         raise ProviderError(
-            f"hit {place} ({item.id!r}): expected a number as score, found {show(item.score)}"
+            f"hit {place} ({show(item.id)}): expected a number as score, found {show(item.score)}"
         )
-    if not math.isfinite(item.score):
+    if not is_number(item.score):
         raise ProviderError(
-            f"hit {place} ({item.id!r}): the score must be finite, found {item.score}"
+            f"hit {place} ({show(item.id)}): the score must be finite, found {show(item.score)}"
         )
     return item
 

@@ -11,7 +11,8 @@ from functools import partial
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final
 
-from berryeval._internal.aio import DaemonThreads, run_async
+from berryeval._internal.aio import DaemonThreads, run_async, settle
+from berryeval._internal.plain import write_text
 from berryeval.errors import (
     BerryEvalError,
     ConfigurationError,
@@ -27,7 +28,8 @@ from berryeval.runner.attempts import (
     Progress,
     TooSlowError,
     add_attempts,
-    describe_error,
+    explain_error,
+    is_temporary,
     is_timeout,
 )
 from berryeval.runner.outcome import FAILED, Ranking, build_ranking
@@ -141,7 +143,7 @@ class _Session:
             with anyio.move_on_after(seconds):
                 answer = await threads.call(partial(function, *args))
                 if isinstance(answer, Awaitable):
-                    await answer
+                    await settle(answer)
                 return
         finally:
             threads.close()
@@ -149,9 +151,10 @@ class _Session:
 
 
 def _explain(failed: str, error: Exception, attempts: int) -> str:
-    ours = isinstance(error, BerryEvalError)
-    text = str(error) if ours else f"{failed} ({describe_error(error)})"
-    temporary = isinstance(error, ProviderError) and error.passing
+    kind = type(error)
+    ours = issubclass(kind, BerryEvalError)
+    text = write_text(error) if ours else f"{failed} ({explain_error(error)})"
+    temporary = issubclass(kind, ProviderError) and is_temporary(error)
     return add_attempts(text, attempts, even_once=temporary)
 
 
@@ -232,9 +235,9 @@ class _Asker:
             attempt += 1
             start = time.perf_counter()
             try:
-                answer = await self.attempts.search(query)
-                latency = time.perf_counter() - start
-                return build_ranking(query.id, answer, self.k, latency, tried + attempt)
+                reply = await self.attempts.search(query)
+                latency = reply.time - start
+                return build_ranking(query.id, reply.content, self.k, latency, tried + attempt)
             except Exception as error:  # noqa: BLE001 - any error of a provider is the query's outcome
                 latency = time.perf_counter() - start
                 if not await self.policy.wait_to_retry(attempt, error, query.id):
@@ -252,9 +255,9 @@ class _Asker:
             attempt += 1
             start = time.perf_counter()
             try:
-                answers = await self.attempts.search_many(queries)
-                share = (time.perf_counter() - start) / batch
-                return self._rankings(queries, answers, share, attempt), attempt
+                reply = await self.attempts.search_many(queries)
+                share = (reply.time - start) / batch
+                return self._rankings(queries, reply.content, share, attempt), attempt
             except WrongBatchError as error:
                 share = (time.perf_counter() - start) / batch
                 failures = [_build_failure(q.id, error, share, attempt, batch) for q in queries]
@@ -271,10 +274,10 @@ class _Asker:
         batch = len(queries)
         found = []
         for query, answer in zip(queries, answers, strict=True):
-            try:
+            if isinstance(answer, Exception):
+                ranking = _build_failure(query.id, answer, share, attempts, batch)
+            else:
                 ranking = build_ranking(query.id, answer, self.k, share, attempts, batch)
-            except Exception as error:  # noqa: BLE001 - a bad answer fails only its own query
-                ranking = _build_failure(query.id, error, share, attempts, batch)
             found.append(ranking)
         return found
 
@@ -287,5 +290,5 @@ def _build_failure(
     query_id: str, error: Exception, latency: float, attempts: int, batch: int = 1
 ) -> Ranking:
     outcome: Outcome = "timeout" if is_timeout(error) else "error"
-    words = add_attempts(describe_error(error), attempts)
+    words = add_attempts(explain_error(error), attempts)
     return Ranking(query_id, outcome, latency=latency, attempts=attempts, error=words, batch=batch)

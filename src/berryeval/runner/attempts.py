@@ -8,19 +8,23 @@ import inspect
 import itertools
 import math
 import random
+import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from berryeval._internal.aio import DaemonThreads
+from berryeval._internal.aio import DaemonThreads, settle
+from berryeval._internal.plain import describe_error, make_plain
 from berryeval._internal.text import pluralize
-from berryeval._internal.validate import require, require_whole
+from berryeval._internal.validate import is_number, require, require_whole
 from berryeval.errors import ProviderError
 from berryeval.providers import WrongBatchError, check_batch
+from berryeval.runner.outcome import read_answer
 
 if TYPE_CHECKING:
     from berryeval.data import Query
     from berryeval.providers import Provider
+    from berryeval.runner.outcome import PlainAnswer
 
 
 _GENERATOR_LIMIT: Final = 1000  # times k: a generator of hits may never end
@@ -33,18 +37,32 @@ class TooSlowError(TimeoutError):
         super().__init__(f"no answer within {seconds:g} s")
 
 
-def describe_error(error: Exception) -> str:
-    """Return an error as one line of text."""
-    if isinstance(error, TooSlowError):
+def explain_error(error: Exception) -> str:
+    """Return an error of any provider as text."""
+    if type(error) is TooSlowError:
         return str(error)
-    if isinstance(error, WrongBatchError):
+    if type(error) is WrongBatchError:
         return f"{ProviderError.__name__}: {error}"
-    return f"{type(error).__name__}: {error}".removesuffix(": ")
+    return describe_error(error)
 
 
 def add_attempts(text: str, attempts: int, *, even_once: bool = False) -> str:
     """Append the number of attempts to a message if there was more than one."""
     return f"{text} (tried {pluralize(attempts, 'time')})" if attempts > 1 or even_once else text
+
+
+class Reply(NamedTuple):
+    """What a provider answered, as plain data, and when (by `time.perf_counter`)."""
+
+    time: float
+    content: Any
+
+
+def _try_to_read(answer: Any) -> PlainAnswer | Exception:
+    try:
+        return read_answer(answer)
+    except Exception as error:  # noqa: BLE001 - a bad answer fails only its own query
+        return error
 
 
 class Attempts:
@@ -62,41 +80,47 @@ class Attempts:
         """Let the threads end."""
         self._threads.close()
 
-    async def search(self, query: Query) -> Any:
-        """Return the provider's answer to one query."""
-        return await self._call_in_time(self._search, query, self._limit)
+    async def search(self, query: Query) -> Reply:
+        """Ask one query; the content of the reply is an answer."""
 
-    async def search_many(self, queries: Sequence[Query]) -> list[Any]:
-        """Return the provider's answers to several queries."""
+        def receive(answer: Any) -> Reply:
+            given = self._limit(answer)
+            return Reply(time.perf_counter(), read_answer(given))
 
-        def limit_each(answers: Any) -> Any:
-            if isinstance(answers, Awaitable):
-                return answers
-            return [self._limit(answer) for answer in check_batch(answers, len(queries))]
+        return await self._call_in_time(self._search, query, receive)
 
-        answers = await self._call_in_time(self._search_many, queries, limit_each)
-        return check_batch(answers, len(queries))
+    async def search_many(self, queries: Sequence[Query]) -> Reply:
+        """Ask several queries; the content of the reply is an answer or an error for each."""
+
+        def receive(answers: Any) -> Reply:
+            given = [self._limit(answer) for answer in check_batch(answers, len(queries))]
+            return Reply(time.perf_counter(), [_try_to_read(answer) for answer in given])
+
+        return await self._call_in_time(self._search_many, queries, receive)
 
     async def _call_in_time(
-        self, search: Callable[..., Any], asked: Any, limit: Callable[[Any], Any]
-    ) -> Any:
+        self, search: Callable[..., Any], asked: Any, receive: Callable[[Any], Reply]
+    ) -> Reply:
+        """Call the provider and read what it returns, in a thread: reading may raise or hang."""
         import anyio
+
+        def call() -> Reply | Awaitable[Any]:
+            answer = search(asked, self._k)
+            return answer if isinstance(answer, Awaitable) else receive(answer)
 
         with anyio.move_on_after(self._timeout):
             try:
                 if inspect.iscoroutinefunction(search):
                     await asyncio.sleep(0)  # one that never waits would block all other queries
-                    return await search(asked, self._k)
-                answer = await self._threads.call(lambda: limit(search(asked, self._k)))
-                return await answer if isinstance(answer, Awaitable) else answer
+                    waiting = search(asked, self._k)
+                elif isinstance(waiting := await self._threads.call(call), Reply):
+                    return waiting
+                answer = await settle(waiting)
+                return await self._threads.call(lambda: receive(answer))
             except asyncio.CancelledError:
                 if anyio.current_effective_deadline() == -math.inf:  # the run was cancelled
                     raise
                 raise ProviderError("the provider cancelled its own search") from None
-            except SystemExit as error:
-                raise ProviderError(
-                    f"the provider tried to exit the process (SystemExit: {error})"
-                ) from None
         raise TooSlowError(self._timeout)
 
     def _limit(self, answer: Any) -> Any:
@@ -165,10 +189,10 @@ class Policy:
 
         The key, such as a query id, decides the jitter together with the seed.
         """
-        if attempt > self.attempts or not _is_temporary(error):
+        if attempt > self.attempts or not is_temporary(error):
             return None
-        asked_for = getattr(error, "retry_after", None)
-        if isinstance(asked_for, int | float) and asked_for >= 0:
+        asked_for = _read_wait(error)
+        if asked_for is not None:
             return min(asked_for, self.longest_wait)
         jitter = random.Random(f"{self.seed}:{key}:{attempt}").uniform(0.5, 1.0)  # noqa: S311 - spreads retries, no secret
         longest: float = min(self.first_wait * 2 ** (attempt - 2), self.longest_wait)
@@ -190,13 +214,30 @@ class Policy:
         return self.error_budget < 1 and (failed > self.error_budget * total or all_failed)
 
 
-def _is_temporary(error: Exception) -> bool:
-    if isinstance(error, ProviderError):
-        return error.passing
-    return isinstance(error, ConnectionError) or is_timeout(error)
+# Errors of a provider are not trusted: their class decides, and their attributes may raise.
+
+
+def is_temporary(error: Exception) -> bool:
+    """Whether another attempt may succeed."""
+    if not issubclass(type(error), ProviderError):
+        return issubclass(type(error), ConnectionError) or is_timeout(error)
+    try:
+        return bool(error.passing)  # type: ignore[attr-defined]
+    except Exception:  # noqa: BLE001 - it does not say so
+        return False
+
+
+def _read_wait(error: Exception) -> float | None:
+    """Return the seconds that an error asks to wait, if it does."""
+    try:
+        asked_for = make_plain(getattr(error, "retry_after", None))
+    except Exception:  # noqa: BLE001 - it does not say
+        return None
+    return asked_for if is_number(asked_for) and asked_for >= 0 else None
 
 
 def is_timeout(error: BaseException) -> bool:
     """Whether an error reports a timeout."""
     # From Python 3.11 on, all three are the same class.
-    return isinstance(error, TimeoutError | asyncio.TimeoutError | concurrent.futures.TimeoutError)
+    kinds = (TimeoutError, asyncio.TimeoutError, concurrent.futures.TimeoutError)
+    return issubclass(type(error), kinds)

@@ -7,7 +7,6 @@ most a torn last line, which the next process cuts off. Only one process writes 
 from __future__ import annotations
 
 import json
-import math
 import os
 import re
 import sys
@@ -20,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from berryeval._internal.files import try_lock
-from berryeval._internal.masking import cut
+from berryeval._internal.plain import make_plain
 from berryeval.data import Hit
 from berryeval.errors import ConfigurationError, DataError, NotWrittenError
 from berryeval.runner.outcome import Ranking
@@ -32,34 +31,16 @@ if TYPE_CHECKING:
     from berryeval.data import Chunk, Query
 
 
-_DEEPEST: Final = 20
-
-
 def encode_entry(entry: Mapping[str, Any]) -> bytes:
     """Return an entry as JSON; values that JSON cannot express are replaced by their text."""
     try:
         text = json.dumps(entry, ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError, RecursionError):
-        text = json.dumps(_simplify(entry), ensure_ascii=False)
+        text = json.dumps(make_plain(entry), ensure_ascii=False)
     try:
         return text.encode()
     except UnicodeEncodeError:  # a lone surrogate is valid JSON once escaped
         return json.dumps(json.loads(text)).encode()
-
-
-def _simplify(value: Any, depth: int = 0) -> Any:
-    if value is None or isinstance(value, str | bool | int):
-        return value
-    if isinstance(value, float):
-        return value if math.isfinite(value) else str(value)
-    if depth < _DEEPEST:
-        if isinstance(value, Mapping):
-            return {str(key): _simplify(item, depth + 1) for key, item in value.items()}
-        if isinstance(value, list | tuple | set | frozenset):
-            return [_simplify(item, depth + 1) for item in value]
-        if callable(getattr(value, "tolist", None)):  # NumPy arrays and scalars
-            return _simplify(value.tolist(), depth + 1)
-    return cut(str(value))
 
 
 SCHEMA_VERSION: Final = 1

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Final, Literal, TypeAlias, get_args
+from types import CoroutineType
+from typing import Any, ClassVar, Final, Literal, NamedTuple, TypeAlias, get_args
 
 from berryeval._internal.masking import show
+from berryeval._internal.plain import make_plain, plain_text
 from berryeval._internal.serial import JsonRecord, Reader, choice_reader, type_mismatch
+from berryeval._internal.validate import is_number
 from berryeval.data import Hit, RankingRule
 from berryeval.errors import DataError, ProviderError
 from berryeval.providers import Disorder, as_hits, find_disorder, has_moved_ties, read_cost
@@ -29,6 +32,7 @@ def count_failed(outcomes: Mapping[str, Any]) -> int:
 # Types of the fields of a hit, which Python does not enforce for hits built by users.
 _KINDS: Final = (
     ("id", str, "a string"),
+    ("score", int | float, "a finite number"),
     ("text", str, "a string"),
     ("doc_id", str, "a string"),
     ("section", tuple, "a tuple of strings"),
@@ -37,29 +41,93 @@ _KINDS: Final = (
     ("metadata", Mapping, "a mapping"),
     ("extra", Mapping, "a mapping"),
 )
+_LONGEST: Final = 1 << 63  # characters of a text; offsets are smaller
 
 
-def _check_fields(hit: Hit, place: int) -> None:
-    """Reject a hit that could be written to the journal but not read back."""
+class PlainAnswer(NamedTuple):
+    """An answer as plain data: nothing that a provider returned is part of it."""
+
+    hits: list[Hit]
+    cost: dict[str, Any]
+
+
+def read_answer(answer: Any) -> PlainAnswer:
+    """Read the answer of a provider in any form, once, as data that can be recorded.
+
+    The objects of the answer are not used after this: their methods may raise, and their content
+    may change. Values of metadata that JSON cannot hold are replaced by their text.
+    """
+    if type(answer) is CoroutineType:
+        answer.close()  # it would complain that nobody waited for it
+    cost = make_plain(read_cost(getattr(answer, "cost", None)))
+    hits = [_copy_hit(hit, place) for place, hit in enumerate(as_hits(answer), start=1)]
+    return PlainAnswer(hits, cost)
+
+
+def _copy_hit(hit: Hit, place: int) -> Hit:
+    if not _is_plain(hit):
+        return _copy_odd_hit(hit, place)
+    if not hit.metadata:
+        return hit
+    return Hit(
+        hit.id, hit.score, hit.rank, hit.text, hit.doc_id, hit.section, hit.start, hit.end,
+        make_plain(hit.metadata),
+    )  # fmt: skip
+
+
+def _is_plain(hit: Hit) -> bool:
+    """Whether all fields but metadata are plain: so are nearly all hits, and this is quick."""
+    if type(hit) is not Hit or type(hit.section) is not tuple:
+        return False
+    return (
+        all(map(_is_text, (hit.id, hit.text, hit.doc_id, *hit.section)))
+        and type(hit.score) is float
+        and _is_offset(hit.rank)
+        and _is_offset(hit.start)
+        and _is_offset(hit.end)
+        and type(hit.metadata) is type(hit.extra) is dict
+        and not hit.extra
+    )
+
+
+def _is_text(value: Any) -> bool:
+    return type(value) is str and (value.isascii() or plain_text(value) == value)
+
+
+def _is_offset(value: Any) -> bool:
+    return value is None or (type(value) is int and 0 <= value < _LONGEST)
+
+
+def _copy_odd_hit(hit: Hit, place: int) -> Hit:
+    """Copy a hit field by field; reject one that could be written to the journal but not read."""
+    given = {name: getattr(hit, name) for name, _, _ in _KINDS}
     for name, kind, wanted in _KINDS:
-        if not isinstance(getattr(hit, name), kind):
-            raise _field_error(hit, place, f"{name} as {wanted}", getattr(hit, name))
+        if not isinstance(given[name], kind):
+            raise _field_error(given, place, f"{name} as {wanted}", given[name])
+    if not all(isinstance(part, str) for part in given["section"]):
+        raise _field_error(given, place, "section as a tuple of strings", given["section"])
+    plain = {name: make_plain(value) for name, value in given.items()}
+    for name, fits, wanted in (
+        ("id", plain["id"] == str.__str__(given["id"]), "valid Unicode text"),
+        ("score", is_number(plain["score"]), "a finite number"),
+        *((name, _is_offset(plain[name]), "a whole number") for name in ("start", "end")),
+    ):
+        if not fits:
+            raise _field_error(given, place, f"{name} as {wanted}", given[name])
+    for name in ("metadata", "extra"):
+        if not isinstance(plain[name], dict):  # a mapping that cannot be read
+            plain[name] = {}
     try:
-        hit.id.encode()
-    except UnicodeEncodeError:
-        raise _field_error(hit, place, "id as valid Unicode text", hit.id) from None
-    if not all(type(part) is str for part in hit.section):
-        raise _field_error(hit, place, "section as a tuple of strings", hit.section)
-    if hit.extra:
-        try:
-            hit.to_json()
-        except DataError as error:
-            raise ProviderError(f"hit {place} ({show(hit.id)}): {error}") from None
+        copied = Hit(**plain)
+        copied.to_json()
+    except DataError as error:
+        raise ProviderError(f"hit {place} ({show(plain['id'])}): {error}") from None
+    return copied
 
 
-def _field_error(hit: Hit, place: int, wanted: str, value: Any) -> ProviderError:
+def _field_error(hit: Mapping[str, Any], place: int, wanted: str, value: Any) -> ProviderError:
     found = f"{type(value).__name__} {show(value)}"
-    return ProviderError(f"hit {place} ({show(hit.id)}): expected {wanted}, found {found}")
+    return ProviderError(f"hit {place} ({show(hit['id'])}): expected {wanted}, found {found}")
 
 
 _PLAIN: Final = {
@@ -136,10 +204,7 @@ def build_ranking(
     Scores decide, and ids break ties as in trec_eval; `disorder` records an answer that contradicts
     this order. An answer without scores keeps its own order.
     """
-    cost = read_cost(getattr(answer, "cost", None))
-    given = as_hits(answer)
-    for place, hit in enumerate(given, start=1):
-        _check_fields(hit, place)
+    given, cost = answer if isinstance(answer, PlainAnswer) else read_answer(answer)
     first: dict[str, Hit] = {}
     for hit in given:
         first.setdefault(hit.id, hit)

@@ -1,0 +1,73 @@
+"""Plain data from the objects of others, whose methods may raise, lie or never end.
+
+>>> make_plain({"when": 2.5, 7: ("a", float("nan"))})
+{'when': 2.5, '7': ['a', 'nan']}
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from berryeval._internal.masking import cut
+
+_DEEPEST: Final = 50  # mappings and lists inside each other; what is deeper becomes text
+_WIDEST: Final = 1024  # bits of an integer; Python refuses to print much larger ones
+
+
+def plain_text(text: str) -> str:
+    """Return a text, also that of a subclass, as a `str` that can be encoded."""
+    text = str.__str__(text)
+    return text if text.isascii() else text.encode(errors="replace").decode()
+
+
+def write_text(value: object, write: Callable[[object], str] = str) -> str:
+    """Return the text of any object, also of one that cannot be shown."""
+    try:
+        return plain_text(write(value))
+    except BaseException:  # noqa: BLE001 - of a foreign method, which may raise anything
+        return f"<{type(value).__name__} that cannot be shown>"
+
+
+def describe_error(error: BaseException) -> str:
+    """Return the type and the text of any error."""
+    return f"{type(error).__name__}: {write_text(error)}".removesuffix(": ")
+
+
+def make_plain(value: Any, around: tuple[int, ...] = ()) -> Any:
+    """Return any value as JSON can hold it; what it cannot is replaced by its text.
+
+    `around` identifies the mappings and lists that contain the value.
+    """
+    kind = type(value)
+    if value is None or kind is bool or (kind is str and value.isascii()):
+        return value  # most values
+    if issubclass(kind, str):
+        return plain_text(value)
+    if issubclass(kind, int):
+        number = int.__int__(value)
+        return number if number.bit_length() <= _WIDEST else write_text(number)
+    if issubclass(kind, float):
+        exact = float.__float__(value)
+        return exact if math.isfinite(exact) else str(exact)
+    if len(around) < _DEEPEST and id(value) not in around:
+        return _open(value, (*around, id(value)))
+    return cut(write_text(value))
+
+
+def _open(value: Any, around: tuple[int, ...]) -> Any:
+    try:
+        if type(value) is dict or isinstance(value, Mapping):
+            return {_name(key): make_plain(item, around) for key, item in value.items()}
+        if isinstance(value, (list, tuple, set, frozenset)):
+            return [make_plain(item, around) for item in value]
+        if callable(getattr(value, "tolist", None)):  # NumPy arrays and scalars
+            return make_plain(value.tolist(), around)
+    except Exception:  # noqa: BLE001 - a container that cannot be read has a text
+        return cut(write_text(value))
+    return cut(write_text(value))
+
+
+def _name(key: object) -> str:
+    return plain_text(key) if issubclass(type(key), str) else cut(write_text(key))  # type: ignore[arg-type]
