@@ -97,7 +97,10 @@ def loopback(answer: Callable[[Asked], Any]) -> Iterator[Loopback]:
 
         do_GET = do_POST = do_PUT = do_DELETE = _handle  # noqa: N815 - so they are called
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    class Server(ThreadingHTTPServer):
+        request_queue_size = 64  # with 5, a busy machine resets some of many connections at once
+
+    server = Server(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
     place = Loopback(f"http://127.0.0.1:{server.server_address[1]}")
     thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)

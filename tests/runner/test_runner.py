@@ -310,3 +310,28 @@ def test_an_invalid_retry_after_is_ignored(retry_after: Any) -> None:
     wait = Policy(first_wait=1.0).wait_before(2, error, "q")
     assert wait is not None
     assert 0.5 <= wait <= 1.0
+
+
+def test_searches_that_cannot_be_stopped_are_counted_and_bounded(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Queries that come later wait for a thread, and time out like the others."""
+    monkeypatch.setenv("BERRYEVAL_MAX_STUCK_THREADS", "3")
+    end, most = threading.Event(), 0
+
+    def hang(*_: Any) -> Any:
+        nonlocal most
+        most = max(most, sum(one.name == "berryeval worker" for one in threading.enumerate()))
+        end.wait()
+        return GOOD
+
+    before = sum(one.name == "berryeval worker" for one in threading.enumerate())
+    policy = Policy(timeout=0.2, attempts=1, error_budget=1.0, warm_up=0, concurrency=2)
+    try:
+        rankings, _ = ask(hang, 12, policy)
+    finally:
+        end.set()
+    assert {ranking.outcome for ranking in rankings.values()} == {"timeout"}
+    assert most - before <= 4  # the third and fourth were asked at once
+    said = [record.getMessage() for record in caplog.records]
+    assert said == ["4 searches that timed out still run, because Python cannot stop a function"]

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import threading
+import time
 from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
 from queue import SimpleQueue
 from types import CoroutineType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
+from berryeval._internal.limits import STUCK_THREADS
 from berryeval._internal.plain import describe_error
 
 if TYPE_CHECKING:
@@ -110,29 +113,63 @@ class _ThreadedWork:
             self._outcome = await self._work()
 
 
+_GRACE: Final = 0.25  # seconds; the caller gives up first, so that it is a timeout for it
+_own: Final = threading.local()
+
+
+def time_left() -> float:
+    """Return the seconds until the call that runs in this thread is given up; maybe infinite.
+
+    What can stop by itself stops when none are left.
+    """
+    end: float = getattr(_own, "end", math.inf)
+    return end - time.monotonic()
+
+
 class _Call(NamedTuple):
     function: Callable[[], Any]
+    end: float
     future: asyncio.Future[Any]
     loop: asyncio.AbstractEventLoop
 
 
 class DaemonThreads:
-    """A pool of daemon threads without a limit; a process can exit while calls still run.
+    """A pool of daemon threads; a process can exit while calls still run.
+
+    Python cannot stop a thread. A call that was cancelled goes on unless it watches `time_left`,
+    and counts as stuck; with too many of those, further calls wait for one to end.
 
     All methods run in the thread of the event loop; only the calls themselves run elsewhere.
     """
 
     def __init__(self) -> None:
+        self.stuck = 0
         self._idle: list[_Worker] = []
         self._closed = False
 
-    async def call(self, function: Callable[[], T]) -> T:
-        """Call a function in a thread; a cancelled call goes on and its result is dropped."""
+    async def call(self, function: Callable[[], T], seconds: float = math.inf) -> T:
+        """Call a function in a thread; the result of a cancelled call is dropped.
+
+        The call sees that it has these seconds, and a little more.
+        """
+        end = time.monotonic() + seconds + _GRACE
+        while self.stuck >= STUCK_THREADS.value:  # noqa: ASYNC110 - any of several may end
+            await asyncio.sleep(_POLL_SECONDS)
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
         worker = self._idle.pop() if self._idle else _Worker(self)
-        worker.calls.put(_Call(function, future, loop))
-        return await future
+        worker.calls.put(_Call(function, end, future, loop))
+        try:
+            return await future
+        finally:
+            self.stuck += future.cancelled()
+
+    async def wait_for_stuck(self) -> int:
+        """Wait a moment for calls that stop by themselves; return the number of the others."""
+        end = time.monotonic() + 2 * _GRACE
+        while self.stuck and time.monotonic() < end:  # noqa: ASYNC110 - all of several
+            await asyncio.sleep(_GRACE / 10)
+        return self.stuck
 
     def give_back(self, worker: _Worker) -> None:
         """Make a worker available for the next call."""
@@ -160,6 +197,7 @@ class _Worker:
         while (call := self.calls.get()) is not None:
             result: Any = None
             error: Exception | None = None
+            _own.end = call.end
             try:
                 result = call.function()
             except BaseException as caught:  # noqa: BLE001 - raised again by the caller
@@ -173,6 +211,7 @@ class _Worker:
     def _deliver(self, future: asyncio.Future[Any], result: Any, error: Exception | None) -> None:
         self._threads.give_back(self)
         if future.done():
+            self._threads.stuck -= 1
             if type(result) is CoroutineType:  # the caller was cancelled
                 result.close()
             return

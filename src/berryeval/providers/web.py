@@ -20,11 +20,20 @@ from itertools import count
 from typing import Any, Final
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+from berryeval._internal.aio import time_left
+from berryeval._internal.limits import ANSWER_MB
 from berryeval._internal.masking import Masker, cut, mask_logs, show
 from berryeval._internal.optional import import_optional
 from berryeval._internal.secrets import find_path_keys, holds_secret, nested_name
 from berryeval._internal.validate import is_number, require, require_text
 from berryeval.errors import ConfigurationError, ProviderError
+from berryeval.providers.transfer import (
+    ACCEPTED,
+    UnwantedAnswerError,
+    bound_time,
+    parse_body,
+    read_body,
+)
 
 _TEMPORARY: Final = {408, 425, 429}
 _OK: Final = 200
@@ -33,6 +42,7 @@ _SERVER_ERROR: Final = 500
 _CONNECT_SECONDS: Final = 10.0
 _FIRST_WAIT: Final = 0.5  # seconds; each wait is twice the previous one
 _LONGEST_WAIT: Final = 60.0
+_MOST_OF_ERROR: Final = 1_000_000  # bytes of the body that comes with an error
 _SHOWN: Final = 200  # characters of an answer quoted in a message
 _NUMBER: Final = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")
 _HOST_AND_PORT: Final = re.compile(r"(?:[^:\[\]]*|\[[^\[\]]*\]):[0-9]*")
@@ -88,7 +98,8 @@ class JsonServer:
         """Send a request and return the JSON of the answer, with retries after temporary errors.
 
         Of the request, `body` is sent as JSON, `content` unchanged; `params` and `headers` are
-        added; `url` replaces the address.
+        added; `url` replaces the address. An answer larger than `most` bytes, or else than
+        `ANSWER_MB`, is an error.
         """
         for attempt in count(1):
             try:
@@ -98,14 +109,15 @@ class JsonServer:
                     raise
                 wait = error.retry_after
             usual = _FIRST_WAIT * 2 ** (attempt - 1)
-            time.sleep(min(usual if wait is None else wait, _LONGEST_WAIT))
+            time.sleep(max(0.0, min(usual if wait is None else wait, _LONGEST_WAIT, time_left())))
         return None
 
     def _send(self, method: str, path: str, **request: Any) -> Any:
         httpx = import_optional("httpx", self.what, extra="http")
         mask_logs(*_LOGGERS)
         body = request.pop("body", None)
-        headers = dict(request.pop("headers", {}))
+        headers = {"Accept-Encoding": ACCEPTED, **request.pop("headers", {})}
+        most = max(ANSWER_MB.size, request.pop("most", 0))
         if body is not None:
             request["content"] = json.dumps(body)  # ASCII, so that any text is valid
             headers.setdefault("Content-Type", "application/json")
@@ -114,7 +126,12 @@ class JsonServer:
             address = url
             if params := request.pop("params", {}):  # httpx would replace those in the url
                 address = httpx.URL(url).copy_merge_params(params)
-            answer = self._open(httpx).request(method, address, headers=headers, **request)
+            with self._open(httpx).stream(method, address, headers=headers, **request) as answer:
+                good = _OK <= answer.status_code < _REDIRECT
+                found = read_body(answer, most if good else _MOST_OF_ERROR, whole=good)
+            return self._read(answer, found, method, url, most)
+        except UnwantedAnswerError as error:
+            raise self._error(method, url, f"the answer: {error}") from None
         except httpx.TimeoutException as error:
             words = f"no answer in time ({type(error).__name__})"
             raise self._error(method, url, words, passing=True) from None
@@ -124,21 +141,23 @@ class JsonServer:
                 error, httpx.LocalProtocolError
             )
             raise self._error(method, url, words, passing=passing) from None
-        return self._read(answer, method, url)
 
-    def _read(self, answer: Any, method: str, url: str) -> Any:
+    def _read(self, answer: Any, body: bytearray, method: str, url: str, most: int) -> Any:
         status = answer.status_code
+        text = "" if _OK <= status < _REDIRECT else " ".join(body.decode(errors="replace").split())
         if _OK <= status < _REDIRECT:
             try:
-                return answer.json() if answer.content else None
-            except (ValueError, RecursionError):
-                words = f"expected JSON, found {show(answer.text, _SHOWN)}"
+                return parse_body(body, most)
+            except UnwantedAnswerError:
+                raise
+            except ValueError:
+                words = f"expected JSON, found {show(body.decode(errors='replace'), _SHOWN)}"
                 raise self._error(method, url, words) from None
         words = f"status {status} {answer.reason_phrase}".rstrip()
         if status < _SERVER_ERROR and status >= _REDIRECT and "location" in answer.headers:
             words += f", moved to {_shown(answer.headers['location'])}; use that address"
-        elif answer.text.strip():
-            words += f": {cut(' '.join(answer.text.split()), _SHOWN)}"
+        elif text:
+            words += f": {cut(text, _SHOWN)}"
         passing = status >= _SERVER_ERROR or status in _TEMPORARY
         wait = _read_retry_after(answer.headers.get("retry-after", "")) if passing else None
         raise self._error(method, url, words, passing=passing, retry_after=wait)
@@ -164,6 +183,7 @@ class JsonServer:
                     timeout=httpx.Timeout(self.timeout, connect=_CONNECT_SECONDS),
                     verify=_ssl_context(httpx) if self.verify else False,
                 )
+                bound_time(self._client, import_optional("httpcore", self.what, extra="http"))
             return self._client
 
     def close(self) -> None:

@@ -141,7 +141,7 @@ class _Session:
         threads = DaemonThreads()
         try:
             with anyio.move_on_after(seconds):
-                answer = await threads.call(partial(function, *args))
+                answer = await threads.call(partial(function, *args), seconds)
                 if isinstance(answer, Awaitable):
                     await settle(answer)
                 return
@@ -192,7 +192,7 @@ class _Asker:
                 for _ in range(min(self.policy.concurrency, len(self.queries))):
                     group.start_soon(self._work, waiting, group.cancel_scope)
         finally:
-            self.attempts.close()
+            await self.attempts.close()
         if self.failure:
             raise self.failure
 

@@ -6,6 +6,7 @@ import asyncio
 import concurrent.futures
 import inspect
 import itertools
+import logging
 import math
 import random
 import time
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from berryeval.runner.outcome import PlainAnswer
 
 
+log = logging.getLogger("berryeval")
 _GENERATOR_LIMIT: Final = 1000  # times k: a generator of hits may never end
 
 
@@ -76,9 +78,16 @@ class Attempts:
         self._threads = DaemonThreads()
         self.takes_batches = callable(self._search_many)
 
-    def close(self) -> None:
-        """Let the threads end."""
-        self._threads.close()
+    async def close(self) -> None:
+        """Let the threads end, and tell how many cannot be stopped."""
+        try:
+            if count := await self._threads.wait_for_stuck():
+                log.warning(
+                    "%s that timed out still run%s, because Python cannot stop a function",
+                    pluralize(count, "search", "searches"), "s" * (count == 1),
+                )  # fmt: skip
+        finally:
+            self._threads.close()
 
     async def search(self, query: Query) -> Reply:
         """Ask one query; the content of the reply is an answer."""
@@ -113,10 +122,10 @@ class Attempts:
                 if inspect.iscoroutinefunction(search):
                     await asyncio.sleep(0)  # one that never waits would block all other queries
                     waiting = search(asked, self._k)
-                elif isinstance(waiting := await self._threads.call(call), Reply):
+                elif isinstance(waiting := await self._threads.call(call, self._timeout), Reply):
                     return waiting
                 answer = await settle(waiting)
-                return await self._threads.call(lambda: receive(answer))
+                return await self._threads.call(lambda: receive(answer), self._timeout)
             except asyncio.CancelledError:
                 if anyio.current_effective_deadline() == -math.inf:  # the run was cancelled
                     raise

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from berryeval.providers.web import JsonServer
 
 if TYPE_CHECKING:
     import numpy.typing as npt
+
+
+_VECTOR_BYTES: Final = 500_000  # in an answer, for more dimensions than any model has
 
 
 @dataclass
@@ -103,7 +106,8 @@ class OpenAi:
         body: dict[str, Any] = {"model": self.model, "input": inputs, "encoding_format": "float"}
         if self.dimensions:
             body["dimensions"] = self.dimensions
-        answer = self._server.ask("POST", "/embeddings", attempts=attempts, body=body)
+        most = _VECTOR_BYTES * len(inputs)
+        answer = self._server.ask("POST", "/embeddings", attempts=attempts, body=body, most=most)
         data = answer.get("data") if isinstance(answer, dict) else None
         if not isinstance(data, list) or len(data) != len(inputs):
             found = f"{len(data)} vectors" if isinstance(data, list) else "no array 'data'"
