@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import tests.workflows.scripted  # noqa: F401 - registers the provider
 from berryeval.data.records import Hit, Query
+from berryeval.errors import ConfigurationError
 from berryeval.providers.base import Provider
+from berryeval.providers.catalogue import PROVIDERS
 from berryeval.reports import EXPORTERS
 from berryeval.runner.asking import ask_all
 from berryeval.runner.attempts import Policy
 from berryeval.workflows.evaluation import evaluate
 from berryeval.workflows.run_folder import RunFolder
-from tests.workflows.bad_answers import BAD_ANSWERS
+from tests.workflows.bad_answers import BAD_ANSWERS, MuteError
 from tests.workflows.test_faults import rankings
 from tests.workflows.worlds import benchmark, plan_of
 
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from berryeval.runner.outcome import Ranking
+    from berryeval.workflows.run_result import ProviderResult
 
 EXPECTED = {name: error for name, (_, error) in BAD_ANSWERS.items()}
 FAILING = {name for name, error in EXPECTED.items() if error}
@@ -108,3 +112,76 @@ def test_bad_answers_of_coroutines_and_of_batches(provider: Provider) -> None:
         wanted = EXPECTED[name]
         assert (found[query].outcome == "error") == bool(wanted), name
         assert found[query].error.startswith(wanted.partition(" (tried")[0]), name
+
+
+def _raise_mute(*_: Any) -> Any:
+    raise MuteError
+
+
+def _exit(*_: Any) -> Any:
+    raise SystemExit(2)
+
+
+async def _exit_later(*_: Any) -> Any:
+    raise SystemExit(2)
+
+
+def _leave_folder(*_: Any) -> Any:
+    os.chdir("/")
+    return ["d0"]
+
+
+def _run_beside_another(
+    folder: Path, patch: pytest.MonkeyPatch, members: dict[str, Any]
+) -> list[ProviderResult]:
+    """Run a provider with these methods, and then a good one."""
+    patch.chdir(folder)
+    kind = type("Bad", (Provider,), {"search": lambda *_: ["d0"], **members})
+    patch.setitem(PROVIDERS._homes, "bad-life", kind)
+    plan = plan_of(
+        benchmark(folder, 3),
+        {"type": "bad-life", "name": "bad"},
+        {"type": "scripted", "name": "good"},
+    )
+    return list(evaluate(plan, RunFolder("run")).results[0].providers)
+
+
+@pytest.mark.parametrize(
+    ("members", "failure"),
+    [
+        ({"index": _raise_mute}, "the index could not be built (MuteError: <MuteError that"),
+        ({"index": _exit_later}, "the index could not be built (RuntimeError: SystemExit: 2)"),
+        ({"index": property(_raise_mute)}, "the index could not be built (MuteError: <MuteError"),
+        ({"__enter__": _exit}, "the provider could not be entered (RuntimeError: SystemExit: 2)"),
+        ({"__enter__": 7}, "the provider could not be entered (TypeError: 'int' object is not"),
+        ({"expect": _exit}, "the provider could not be prepared: SystemExit: 2"),
+        ({"search": property(_raise_mute)}, "the provider cannot be searched (MuteError: <Mute"),
+        ({"close": _raise_mute}, ""),
+        ({"close": _exit_later}, ""),
+        ({"close": property(_raise_mute)}, ""),
+        ({"__exit__": 7}, ""),
+        ({"on_progress": property(_raise_mute)}, ""),
+        ({"search": _leave_folder}, ""),
+        ({"index": _leave_folder}, ""),
+    ],
+)
+def test_the_life_of_a_bad_provider_ends_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, members: dict[str, Any], failure: str
+) -> None:
+    bad, good = _run_beside_another(tmp_path, monkeypatch, members)
+    assert bad.failure.startswith(failure)
+    assert bad.outcomes == ({} if failure else {"ok": 3})
+    assert bool(bad.failure) == bool(failure)
+    assert good.outcomes == {"ok": 3}
+    assert (tmp_path / "run" / "run.json").exists()
+
+
+@pytest.mark.parametrize("method", ["__init__", "required", "needs_documents"])
+@pytest.mark.parametrize(
+    ("error", "words"), [(_raise_mute, "MuteError: <MuteError that"), (_exit, "SystemExit: 2")]
+)
+def test_a_provider_that_cannot_be_built_is_refused_before_anything_is_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: str, error: Any, words: str
+) -> None:
+    with pytest.raises(ConfigurationError, match=f"^provider 'bad' cannot be built: {words}"):
+        _run_beside_another(tmp_path, monkeypatch, {method: error})

@@ -207,4 +207,4 @@ def _own_method(thing: Any, name: str) -> Callable[..., Any] | None:
     method = getattr(type(thing), name, None)
     if method is None or method is getattr(Provider, name, None):  # entering it does nothing
         return None
-    return partial(method, thing)
+    return lambda *args: method(thing, *args)  # also of what is no method, which then raises

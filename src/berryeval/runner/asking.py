@@ -61,7 +61,10 @@ def index_and_ask(
     `RunFailedError` after the attempts that the policy allows for temporary errors; configuration
     errors and missing packages are raised unchanged; errors while closing are only logged.
     """
-    asker = _Asker(provider, queries, k, record, policy or Policy(), before)
+    try:
+        asker = _Asker(provider, queries, k, record, policy or Policy(), before)
+    except Exception as error:
+        raise RunFailedError(_explain("the provider cannot be searched", error, 1)) from error
     run_async(_Session(provider, chunks, asker, asker.policy).run)
 
 
@@ -97,20 +100,24 @@ class _Session:
             if enter := find_enter(self.provider):
                 await self._start("the provider", "entered", enter)
             entered = True
-            await self._start("the index", "built", self.provider.index, self.chunks)
+            await self._start("the index", "built", lambda: self.provider.index(self.chunks))
             await self.asker.run()
             seconds = self.policy.timeout
         finally:
-            if leave := find_exit(self.provider, entered=entered):
+            try:
+                leave = find_exit(self.provider, entered=entered)
+            except Exception as error:  # noqa: BLE001 - as an error of the function itself
+                leave = partial(_raise, error)
+            if leave is not None:
                 await self._close(min(seconds, self.policy.timeout), leave)
 
-    async def _start(self, what: str, done: str, function: Callable[..., Any], *args: Any) -> None:
+    async def _start(self, what: str, done: str, function: Callable[[], Any]) -> None:
         """Call a function that must succeed before the first query."""
         attempt = 0
         while True:
             attempt += 1
             try:
-                return await self._call(self.policy.index_timeout, function, *args)
+                return await self._call(self.policy.index_timeout, function)
             except TooSlowError:
                 raise RunFailedError(
                     f"{what} was not {done} within {self.policy.index_timeout:g} s"
@@ -135,19 +142,23 @@ class _Session:
                 name = type(error).__name__
                 log.warning("a provider could not be closed (%s); its answers are kept", name)
 
-    async def _call(self, seconds: float, function: Callable[..., Any], *args: Any) -> None:
+    async def _call(self, seconds: float, function: Callable[[], Any]) -> None:
         import anyio
 
         threads = DaemonThreads()
         try:
             with anyio.move_on_after(seconds):
-                answer = await threads.call(partial(function, *args), seconds)
+                answer = await threads.call(function, seconds)
                 if isinstance(answer, Awaitable):
                     await settle(answer)
                 return
         finally:
             threads.close()
         raise TooSlowError(seconds)
+
+
+def _raise(error: Exception) -> None:
+    raise error
 
 
 def _explain(failed: str, error: Exception, attempts: int) -> str:

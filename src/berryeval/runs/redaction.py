@@ -12,6 +12,7 @@ from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
 from berryeval._internal.masking import MASK, Masker, mask_logs
+from berryeval._internal.plain import describe_error, write_text
 from berryeval._internal.secrets import find_path_keys, holds_secret, nested_name
 from berryeval.errors import ConfigurationError, RunFailedError
 
@@ -93,7 +94,7 @@ class Secrets:
             yield
         except BaseException as error:
             if not self._mask_error(error) and isinstance(error, Exception):
-                words = self.mask_text(f"{type(error).__name__}: {error}")
+                words = self.mask_text(describe_error(error))
                 raise RunFailedError(f"unexpected error ({words})") from None
             raise
 
@@ -107,17 +108,24 @@ class Secrets:
             if one is None or id(one) in seen:
                 continue
             seen.add(id(one))
-            one.args = self.masker.mask_all(one.args)
-            texts = {name: value for name, value in vars(one).items() if name != "args"}
-            if isinstance(one, OSError):
-                texts |= {name: getattr(one, name) for name in ("strerror", "filename")}
-            for name, value in texts.items():
-                if isinstance(value, str | list | tuple | Mapping):
-                    with suppress(AttributeError, TypeError):
-                        setattr(one, name, self.masker.mask_all(value))
-            left += [one.__cause__, one.__context__, *getattr(one, "exceptions", ())]
-            clean = clean and self.mask_text(str(one)) == str(one)
+            with suppress(Exception):  # the error of a provider may raise when it is touched
+                self._mask_parts(one)
+            left += [one.__cause__, one.__context__]
+            with suppress(Exception):
+                left += getattr(one, "exceptions", ())
+            text = write_text(one)
+            clean = clean and self.mask_text(text) == text
         return clean
+
+    def _mask_parts(self, one: BaseException) -> None:
+        one.args = self.masker.mask_all(one.args)
+        texts = {name: value for name, value in vars(one).items() if name != "args"}
+        if isinstance(one, OSError):
+            texts |= {name: getattr(one, name) for name in ("strerror", "filename")}
+        for name, value in texts.items():
+            if isinstance(value, str | list | tuple | Mapping):
+                with suppress(AttributeError, TypeError):
+                    setattr(one, name, self.masker.mask_all(value))
 
 
 def mask_secrets(options: Any, name: str = "") -> Any:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import logging
+import os
 import traceback
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 from berryeval._internal import numbers
 from berryeval._internal.masking import Masker
 from berryeval._internal.optional import require_modules
+from berryeval._internal.plain import describe_error, write_text
 from berryeval._internal.text import NOTE, pluralize
 from berryeval.chunkers import parse_chunker
 from berryeval.errors import (
@@ -139,17 +141,20 @@ class ProviderRunner:
     def check(self, benchmarks: Sequence[Benchmark]) -> None:
         """Reject what cannot run: providers, chunkers, packages, filters, and shared folders."""
         needs: list[tuple[str, Mapping[str, str]]] = []
-        providers = {spec.label: self._build_provider(spec) for spec in self._plan.providers}
-        self._indexing = {name for name, one in providers.items() if one.needs_documents()}
-        self._local = {name for name, one in providers.items() if one.searches_in_process()}
+        providers: dict[str, Provider] = {}
         for spec in self._plan.providers:
+            what = f"provider {spec.label!r} cannot be built"
+            with _same_folder(spec.label), _guard(what, ConfigurationError):
+                built = providers[spec.label] = self._build_provider(spec)
+                needs.append((f"the provider {spec.type}", built.required()))
+                self._indexing |= {spec.label} if built.needs_documents() else set()
+                self._local |= {spec.label} if built.searches_in_process() else set()
             for option in find_open_keys(spec.options):
                 log.warning(
                     "%s: the path of %s seems to hold a key, which is unsafe in a file; write "
                     "${VARIABLE} in its place and set that variable of the environment",
                     spec.label, option,
                 )  # fmt: skip
-            needs.append((f"the provider {spec.type}", providers[spec.label].required()))
             names = [spec.chunker, *(chunker_for(one, spec) for one in benchmarks)]
             for name in filter(None, dict.fromkeys(names)):
                 modules = getattr(parse_chunker(name), "modules", ())
@@ -174,21 +179,17 @@ class ProviderRunner:
 
     def _build_provider(self, spec: ProviderSpec) -> Provider:
         options = self._secrets.fill_in(spec.options)
-        try:
-            built = build_provider(spec.type, options)
-            if not spec.strip and not spec.id_map:
-                return built
-            return Renamed(built, rules=read_id_rules(spec))
-        except BerryEvalError:
-            raise
-        except (TypeError, ValueError) as error:
-            raise ConfigurationError(f"provider {spec.label!r} cannot be built: {error}") from error
+        built = build_provider(spec.type, options)
+        if not spec.strip and not spec.id_map:
+            return built
+        return Renamed(built, rules=read_id_rules(spec))
 
     def ask(self, task: ProviderTask) -> str:
         """Ask the queries without an answer; return why the provider failed, or ""."""
         name, benchmark = task.spec.label, task.benchmark.name
         try:
-            self._ask(task)
+            with _same_folder(name):
+                self._ask(task)
         except (ConfigurationError, MissingDependencyError):
             raise
         except BerryEvalError as error:
@@ -240,10 +241,11 @@ class ProviderRunner:
             in_process = spec.label in self._local
             policy = self._plan.run.policy(self._plan.seed, in_process=in_process)
             _check_budget(before, len(queries), policy)
-            provider = self._build_provider(spec)
+            with _guard("the provider could not be prepared", RunFailedError):
+                provider = self._build_provider(spec)
+                provider.expect(benchmark.queries)
             masker = AnswerMasker(Masker.known(), benchmark, task.chunks)
-            provider.expect(benchmark.queries)
-            with suppress(AttributeError):  # one of the user's may be frozen
+            with suppress(Exception):  # one of the user's may be frozen
                 provider.on_progress = self._listener.indexing
             self._listener.indexing(0, len(task.chunks))
             self._has_asked = True
@@ -316,6 +318,30 @@ class ProviderRunner:
             return before
         chunkers = {one.chunker for part in parts for one in part.providers}
         return {**before, **find_versions(self._plan.providers, chunkers)}
+
+
+@contextmanager
+def _guard(failed: str, kind: type[BerryEvalError]) -> Iterator[None]:
+    """Turn any error of a provider's own code, also an exit, into one of ours."""
+    try:
+        yield
+    except (BerryEvalError, KeyboardInterrupt):
+        raise
+    except BaseException as error:
+        plain = issubclass(type(error), (TypeError, ValueError))
+        raise kind(f"{failed}: {(write_text if plain else describe_error)(error)}") from error
+
+
+@contextmanager
+def _same_folder(provider: str) -> Iterator[None]:
+    """Return to the current folder if a provider has left it: paths of the run are relative."""
+    before = Path.cwd()
+    try:
+        yield
+    finally:
+        if Path.cwd() != before:
+            log.warning("%s changed the current folder; it was changed back", provider)
+            os.chdir(before)
 
 
 def _fail_for_ids(
