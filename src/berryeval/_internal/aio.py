@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import concurrent.futures
 import math
 import threading
 import time
@@ -245,7 +246,12 @@ class BackgroundLoop:
         if not isinstance(answer, Awaitable):
             return answer
         result: Future[Any] = asyncio.run_coroutine_threadsafe(settle(answer), self._start())
-        return result.result()
+        left = time_left()
+        try:
+            return result.result(None if left == math.inf else max(left, 0.0))
+        except concurrent.futures.TimeoutError:
+            result.cancel()
+            raise
 
     def _start(self) -> asyncio.AbstractEventLoop:
         with self._lock:

@@ -52,6 +52,14 @@ YAML_NODES: Final = Limit("BERRYEVAL_MAX_YAML_NODES", 100_000)
 STUCK_THREADS: Final = Limit("BERRYEVAL_MAX_STUCK_THREADS", 64)
 
 
+_SPARE_HITS: Final = 10  # times k: repeats are dropped, and scores may decide against the order
+
+
+def most_hits(k: int) -> int:
+    """Return the number of hits to read of the answer to a query for `k`."""
+    return max(HITS.value, _SPARE_HITS * k)
+
+
 class Unpacked:
     """Decompressed data, added piece by piece.
 

@@ -13,6 +13,7 @@ from typing import Any, Final
 from berryeval._internal.masking import cut
 
 _DEEPEST: Final = 50  # mappings and lists inside each other; what is deeper becomes text
+_LONGEST: Final = 20_000  # characters of an error
 _WIDEST: Final = 1024  # bits of an integer; Python refuses to print much larger ones
 
 
@@ -32,7 +33,8 @@ def write_text(value: object, write: Callable[[object], str] = str) -> str:
 
 def describe_error(error: BaseException) -> str:
     """Return the type and the text of any error."""
-    return f"{type(error).__name__}: {write_text(error)}".removesuffix(": ")
+    words = write_text(error, lambda one: str(one)[:_LONGEST])  # it may quote a whole answer
+    return f"{type(error).__name__}: {words}".removesuffix(": ")
 
 
 def make_plain(value: Any, around: tuple[int, ...] = ()) -> Any:

@@ -6,10 +6,15 @@ import math
 import numbers
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from heapq import nlargest
 from itertools import islice
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
 
+from berryeval._internal.aio import time_left
+from berryeval._internal.limits import ANSWER_MB, HITS, most_hits
 from berryeval._internal.masking import show
+from berryeval._internal.text import pluralize
 from berryeval._internal.validate import is_number, is_whole
 from berryeval.data import Hit, is_in_scope
 from berryeval.errors import DataError, ProviderError
@@ -33,7 +38,8 @@ class Answer(list[Hit]):
     """
 
     def __init__(self, hits: Iterable[Any], cost: Mapping[str, Any] | None = None) -> None:
-        super().__init__(_check_order(hits))
+        endless = isinstance(hits, Iterator)  # maybe
+        super().__init__(islice(hits, HITS.value) if endless else _check_order(hits))
         self.cost: dict[str, Any] = dict(cost or {})
 
 
@@ -99,18 +105,20 @@ def check_batch(answers: Any, count: int) -> list[Any]:
     raise WrongBatchError(f"expected {lists}, one per query, found {found}")
 
 
-def as_hits(answer: Any) -> list[Hit]:
+def as_hits(answer: Any, k: int = 0) -> list[Hit]:
     """Convert a provider's answer to hits: hits, ids, (id, score) pairs, or dicts with an id.
 
     A dict may also be `{id: score}`, ordered by its scores. An object may hold any of these in its
     attribute `hits`. Answers of other libraries are rejected with how to adapt them: the names of
-    their fields would look like ids.
+    their fields would look like ids. Of the answer to a query for `k` hits, no more are read than
+    `most_hits`: it may never end.
     """
     answer = getattr(answer, "hits", answer)
     if isinstance(answer, Mapping):
         if not all(_is_score(value) for value in answer.values()):
             raise ProviderError(_explain_answer(answer, list(answer)))
-        hits = as_hits(answer.items())
+        pairs = nlargest(most_hits(k), answer.items(), itemgetter(1))
+        hits = as_hits(pairs, k)
         return sorted(hits, key=lambda hit: (hit.score, hit.id), reverse=True)  # ranking order
     if isinstance(answer, str | bytes) or not isinstance(answer, Iterable):
         if fields := [name for name in _FIELDS if hasattr(answer, name)]:
@@ -120,8 +128,25 @@ def as_hits(answer: Any) -> list[Hit]:
         )
     if hasattr(answer, "columns") or (hasattr(answer, "keys") and not hasattr(answer, "tolist")):
         raise ProviderError(_explain_answer(answer, [name for name in answer if name]))
-    items = enumerate(_check_order(answer), start=1)
-    return check_all_scored([(_read_hit(item, place), _has_score(item)) for place, item in items])
+    items = islice(_check_order(answer), most_hits(k))
+    return check_all_scored(list(_read_items(items)))
+
+
+def _read_items(items: Iterable[Any]) -> Iterator[tuple[Hit, bool | None]]:
+    """Yield the hits of an answer, each with whether it has a score; reject very long texts."""
+    size = 0
+    most = ANSWER_MB.size
+    for place, item in enumerate(items, start=1):
+        hit = _read_hit(item, place)
+        size += len(hit.id) + (len(hit.text) if isinstance(hit.text, str) else 0)
+        if size > most:
+            raise ProviderError(
+                f"the first {pluralize(place, 'hit')} have more than {ANSWER_MB.value:,} MB of "
+                f"text; {ANSWER_MB.advice}"
+            )
+        if time_left() <= 0:
+            raise ProviderError("the time of the query is over")
+        yield hit, _has_score(item)
 
 
 def _check_order(hits: Iterable[Any]) -> Iterable[Any]:

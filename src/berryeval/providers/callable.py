@@ -194,7 +194,7 @@ class Function(Provider):
             return self._search_many([query], k)[0]
         asked = query if self._with_query else query.text
         answer = self._loop.wait_for(self._search(asked, k, **self._scope_argument(query.scope)))
-        return self._complete(answer)
+        return self._complete(answer, k)
 
     def _scope_argument(self, scope: Any) -> dict[str, Any]:
         return {"scope": scope} if self._takes_scope else {}
@@ -204,10 +204,11 @@ class Function(Provider):
         called = self._search_batch or self._search
         scopes = self._scope_argument([query.scope for query in queries]) if self.batch else {}
         answers = check_batch(self._loop.wait_for(called(asked, k, **scopes)), len(queries))
-        return [self._complete(answer) for answer in answers]
+        return [self._complete(answer, k) for answer in answers]
 
-    def _complete(self, answer: Any) -> Answer:
-        return Answer(self._known.complete_all(as_hits(answer)), getattr(answer, "cost", None))
+    def _complete(self, answer: Any, k: int) -> Answer:
+        hits = list(self._known.complete_all(as_hits(answer, k)))
+        return Answer(hits, getattr(answer, "cost", None))
 
     def close(self) -> None:
         """Close the object as if no error had occurred."""
@@ -247,9 +248,9 @@ class Renamed(Function):
         names = (name for chunk in chunks for name in (chunk.doc_id, chunk.id))
         self.rules = replace(self.rules, known=dict.fromkeys(names))
 
-    def _complete(self, answer: Any) -> Answer:
-        renamed = map(self.rules.rename_hit, as_hits(answer))
-        return Answer(map(self._known.complete, renamed), getattr(answer, "cost", None))
+    def _complete(self, answer: Any, k: int) -> Answer:
+        renamed = map(self.rules.rename_hit, as_hits(answer, k))
+        return Answer(list(map(self._known.complete, renamed)), getattr(answer, "cost", None))
 
 
 # Objects that are not providers: the method that identifies them, and the provider and option that

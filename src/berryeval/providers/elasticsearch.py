@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 from urllib.parse import quote
 
+from berryeval._internal.limits import most_hits
 from berryeval._internal.masking import cut, show
 from berryeval._internal.validate import require, require_choice, require_text, require_whole
 from berryeval.errors import ProviderError
@@ -231,7 +232,7 @@ class Elasticsearch(FusingProvider):
     def _request_hits(self, body: dict[str, Any], k: int, *, cosine: bool = False) -> list[Hit]:
         answer = self._server.ask("POST", f"/{self._index}/_search", body=body)
         try:
-            rows = answer["hits"]["hits"]
+            rows = answer["hits"]["hits"][: most_hits(k)]
             found = [self._chunks[int(row["_id"])] for row in rows]
             # both servers return (1 + cosine) / 2, because scores may not be negative
             scores = [2 * float(r["_score"]) - 1 if cosine else float(r["_score"]) for r in rows]

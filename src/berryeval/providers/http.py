@@ -24,6 +24,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 from urllib.parse import quote
 
+from berryeval._internal.limits import most_hits
 from berryeval._internal.masking import cut, show
 from berryeval._internal.validate import require_choice, require_text
 from berryeval.data import Hit, scope_values
@@ -290,12 +291,13 @@ class Http(Provider):
             found = self._hits.all(answer)
             if not self._hits.every:
                 found = read_array(found[0], self.hits)
-            read = [self._read_hit(item, place) for place, item in enumerate(found, start=1)]
+            items = enumerate(found[: most_hits(k)], start=1)
+            read = [self._read_hit(item, place) for place, item in items]
             hits = check_all_scored(read)
             cost = {name: path.get(answer) for name, path in self._costs.items()}
         except ProviderError as error:
             raise ProviderError(f"http: {self._server.mask(str(error))}") from None
-        return Answer(map(self._known.complete, hits), cost)
+        return Answer(list(map(self._known.complete, hits)), cost)
 
     def _build_request(self, query: Query, k: int) -> dict[str, Any]:
         request: dict[str, Any] = {}

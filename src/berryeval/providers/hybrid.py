@@ -163,7 +163,7 @@ class Hybrid(Provider):
         rankings = [
             answer
             if isinstance(answer, list) and {*map(type, answer)} <= {Hit}
-            else as_hits(answer)
+            else as_hits(answer, max(k, self.depth))
             for answer in answers
         ]
         if self.fusion == "scores":

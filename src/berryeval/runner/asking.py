@@ -12,6 +12,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final
 
 from berryeval._internal.aio import DaemonThreads, run_async, settle
+from berryeval._internal.limits import HITS, most_hits
 from berryeval._internal.plain import write_text
 from berryeval.errors import (
     BerryEvalError,
@@ -183,6 +184,7 @@ class _Asker:
     done: int = field(init=False)
     failed: int = field(init=False)
     failure: Exception | None = field(default=None, init=False)
+    warned: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
         self.done, self.failed = self.before
@@ -230,6 +232,7 @@ class _Asker:
 
     def _count(self, ranking: Ranking) -> None:
         self.record(ranking)
+        self._warn_of_many(ranking)
         self.done += 1
         self.failed += ranking.outcome in FAILED
         total = self.before.done + len(self.queries)
@@ -238,6 +241,16 @@ class _Asker:
                 f"stopped after {self.failed} of {self.done} queries failed (of {total}; the "
                 f"error budget is {self.policy.error_budget:g}); last error: {ranking.error}"
             )
+
+    def _warn_of_many(self, ranking: Ranking) -> None:
+        """Tell once that an answer was not read to its end."""
+        most = most_hits(self.k)
+        if ranking.returned >= most and not self.warned:
+            self.warned = True
+            log.warning(
+                "the answer to the query %r has %s hits or more, and only so many were read; %s",
+                ranking.query_id, f"{most:,}", HITS.advice,
+            )  # fmt: skip
 
     async def _ask(self, query: Query, tried: int = 0) -> Ranking:
         """Ask one query, which was already asked `tried` times as part of a batch."""

@@ -5,16 +5,16 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 import inspect
-import itertools
 import logging
 import math
 import random
 import time
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from berryeval._internal.aio import DaemonThreads, settle
+from berryeval._internal.masking import cut
 from berryeval._internal.plain import describe_error, make_plain
 from berryeval._internal.text import pluralize
 from berryeval._internal.validate import is_number, require, require_whole
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 log = logging.getLogger("berryeval")
-_GENERATOR_LIMIT: Final = 1000  # times k: a generator of hits may never end
+_LONGEST_ERROR: Final = 10_000  # characters
 
 
 class TooSlowError(TimeoutError):
@@ -45,7 +45,7 @@ def explain_error(error: Exception) -> str:
         return str(error)
     if type(error) is WrongBatchError:
         return f"{ProviderError.__name__}: {error}"
-    return describe_error(error)
+    return cut(describe_error(error), _LONGEST_ERROR)
 
 
 def add_attempts(text: str, attempts: int, *, even_once: bool = False) -> str:
@@ -60,9 +60,9 @@ class Reply(NamedTuple):
     content: Any
 
 
-def _try_to_read(answer: Any) -> PlainAnswer | Exception:
+def _try_to_read(answer: Any, k: int) -> PlainAnswer | Exception:
     try:
-        return read_answer(answer)
+        return read_answer(answer, k)
     except Exception as error:  # noqa: BLE001 - a bad answer fails only its own query
         return error
 
@@ -93,8 +93,7 @@ class Attempts:
         """Ask one query; the content of the reply is an answer."""
 
         def receive(answer: Any) -> Reply:
-            given = self._limit(answer)
-            return Reply(time.perf_counter(), read_answer(given))
+            return Reply(time.perf_counter(), read_answer(answer, self._k))
 
         return await self._call_in_time(self._search, query, receive)
 
@@ -102,8 +101,8 @@ class Attempts:
         """Ask several queries; the content of the reply is an answer or an error for each."""
 
         def receive(answers: Any) -> Reply:
-            given = [self._limit(answer) for answer in check_batch(answers, len(queries))]
-            return Reply(time.perf_counter(), [_try_to_read(answer) for answer in given])
+            given = check_batch(answers, len(queries))
+            return Reply(time.perf_counter(), [_try_to_read(one, self._k) for one in given])
 
         return await self._call_in_time(self._search_many, queries, receive)
 
@@ -131,11 +130,6 @@ class Attempts:
                     raise
                 raise ProviderError("the provider cancelled its own search") from None
         raise TooSlowError(self._timeout)
-
-    def _limit(self, answer: Any) -> Any:
-        if isinstance(answer, Iterator):
-            return list(itertools.islice(answer, _GENERATOR_LIMIT * self._k))
-        return answer
 
 
 # A run in which no query has worked is stopped after this many queries.

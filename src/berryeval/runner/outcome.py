@@ -51,7 +51,7 @@ class PlainAnswer(NamedTuple):
     cost: dict[str, Any]
 
 
-def read_answer(answer: Any) -> PlainAnswer:
+def read_answer(answer: Any, k: int) -> PlainAnswer:
     """Read the answer of a provider in any form, once, as data that can be recorded.
 
     The objects of the answer are not used after this: their methods may raise, and their content
@@ -60,7 +60,7 @@ def read_answer(answer: Any) -> PlainAnswer:
     if type(answer) is CoroutineType:
         answer.close()  # it would complain that nobody waited for it
     cost = make_plain(read_cost(getattr(answer, "cost", None)))
-    hits = [_copy_hit(hit, place) for place, hit in enumerate(as_hits(answer), start=1)]
+    hits = [_copy_hit(hit, place) for place, hit in enumerate(as_hits(answer, k), start=1)]
     return PlainAnswer(hits, cost)
 
 
@@ -204,7 +204,7 @@ def build_ranking(
     Scores decide, and ids break ties as in trec_eval; `disorder` records an answer that contradicts
     this order. An answer without scores keeps its own order.
     """
-    given, cost = answer if isinstance(answer, PlainAnswer) else read_answer(answer)
+    given, cost = answer if isinstance(answer, PlainAnswer) else read_answer(answer, k)
     first: dict[str, Hit] = {}
     for hit in given:
         first.setdefault(hit.id, hit)
