@@ -89,7 +89,7 @@ def test_a_damaged_run_is_not_the_latest(capsys: pytest.CaptureFixture[str]) -> 
         printed = capsys.readouterr()
         assert json.loads(printed.out)["data"]["run"] == wanted
         assert "warning: run-0004 is damaged and does not count as a run: " in printed.err
-    assert "run-0002 is damaged" in printed.err
+        assert ("run-0002 is damaged" in printed.err) == (name == "latest~1")
     assert berryeval("compare", "latest~1", "latest", "--json") in {0, 1}
     capsys.readouterr()
     assert berryeval("runs", "show", "latest~2") == 2

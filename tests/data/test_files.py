@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gzip
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -193,3 +195,45 @@ def test_missing_zstandard_error_has_the_install_command(
         DataError, match=r"writing zstd data needs .* pip install berryeval\[zstd\]"
     ):
         Qrels.from_dict({"q1": {"d1": 1}}).to_trec(path)
+
+
+WRITER = """
+import sys, time
+from berryeval._internal.files import replace_file
+with replace_file(sys.argv[1]) as stream:
+    stream.write(b"half")
+    print("writing", flush=True)
+    time.sleep(600)
+"""
+
+
+def test_a_killed_writer_leaves_nothing_for_long(tmp_path: Path) -> None:
+    """The next process that writes to the folder removes its temporary file, and no other."""
+    for name in (".berryeval-mine.tmp", ".berryeval-0123456789abcdef.tmp.bak"):
+        (tmp_path / name).write_text("mine", encoding="utf-8")
+    (tmp_path / ".berryeval-0123456789abcdef.tmp").mkdir()
+    kept = set(tmp_path.iterdir())
+    children = [
+        subprocess.Popen(
+            [sys.executable, "-c", WRITER, str(tmp_path / name)], stdout=subprocess.PIPE
+        )
+        for name in ("killed", "running")
+    ]
+    try:
+        for child in children:
+            assert child.stdout is not None
+            assert child.stdout.readline() == b"writing\n"
+        before = set(tmp_path.iterdir())
+        assert len(before - kept) == 2
+        children[0].kill()
+        children[0].wait()
+        with replace_file(tmp_path / "new") as stream:
+            stream.write(b"whole")
+        after = set(tmp_path.iterdir())
+        assert len(after & before) == len(kept) + 1  # that of the running process stays
+        assert kept < after
+        assert (tmp_path / "new").read_bytes() == b"whole"
+    finally:
+        for child in children:
+            child.kill()
+            child.communicate()

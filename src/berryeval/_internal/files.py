@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import stat
 import sys
 import zlib
@@ -33,6 +34,7 @@ GZIP = b"\x1f\x8b"
 ZSTD = b"\x28\xb5\x2f\xfd"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _COMPRESSED = (".gz", ".zst")
+_TEMPORARY: Final = re.compile(r"\.berryeval-[0-9a-f]{16}\.tmp")
 _ANY_GZIP: Final = 31  # the `wbits` of zlib for data with a gzip header
 _PIECE: Final = 1 << 20  # bytes
 _PACKED_PIECE: Final = 1 << 11  # bytes; zstd makes at most 32,768 bytes of one
@@ -213,32 +215,71 @@ def replace_file(path: PathLike) -> Iterator[Sink]:
     """Open a stream whose content replaces the file when the block ends without an error.
 
     The content goes to a temporary file in the same folder; after an error that file is removed
-    and the old content stays. Names that end in .gz or .zst are compressed. Devices and pipes are
-    written to directly.
+    and the old content stays, and after a kill the next process that writes there removes it.
+    Names that end in .gz or .zst are compressed. Devices and pipes are written to directly.
     """
-    import secrets
     import shutil
 
     target = Path(os.path.realpath(path))
-    place = target.with_name(f".berryeval-{secrets.token_hex(8)}.tmp")
+    place = target
     special = False
     try:
         special = target.exists() and not target.is_file()
-        place = target if special else place
-        with place.open("wb" if special else "xb") as raw, _compress(raw, target) as stream:
-            yield stream
-        if not special:
-            if target.exists():
-                shutil.copymode(target, place)
-            place.replace(target)
+        if special:
+            raw: IO[bytes] = target.open("wb")
+        else:
+            _remove_abandoned(target.parent)
+            place, raw = _create_temporary(target.parent)
+        with raw:
+            with _compress(raw, target) as stream:
+                yield stream
+            if not special:
+                if target.exists():
+                    shutil.copymode(target, place)
+                raw.flush()
+                if sys.platform == "win32":  # which renames no open file
+                    raw.close()
+                place.replace(target)  # while it is locked
     except OSError as error:
         raise NotWrittenError(
             f"{os.fspath(path)}: cannot be written ({error.strerror or error})"
         ) from None
     finally:
-        if not special:
+        if place != target:
             with suppress(OSError):  # the first error is the one to report
                 place.unlink()
+
+
+def _create_temporary(folder: Path) -> tuple[Path, IO[bytes]]:
+    """Create a file and lock it, so that others see that it is in use."""
+    import secrets
+
+    while True:
+        place = folder / f".berryeval-{secrets.token_hex(8)}.tmp"
+        raw = place.open("xb")
+        if try_lock(raw.fileno()) and os.fstat(raw.fileno()).st_nlink:
+            return place, raw
+        raw.close()  # another process took it for abandoned before it was locked
+        with suppress(OSError):
+            place.unlink()
+
+
+_tidied: Final[set[Path]] = set()  # folders, once in a process
+
+
+def _remove_abandoned(folder: Path) -> None:
+    """Remove temporary files that killed processes left: those that nobody has locked."""
+    if folder in _tidied or sys.platform == "win32":
+        return
+    _tidied.add(folder)
+    import fcntl
+
+    for place in folder.glob(".berryeval-*.tmp"):
+        if not _TEMPORARY.fullmatch(place.name) or place.is_symlink() or not is_regular(place):
+            continue
+        with suppress(OSError), place.open("r+b") as file:  # also: a file system without locks
+            fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+            place.unlink()
 
 
 @contextmanager

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import datetime
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from cyclopts import Parameter
@@ -29,6 +30,7 @@ _LIMIT: Final = 20  # runs
 _WORST: Final = 3  # queries
 _OWNERS: Final = ("benchmark", "provider")
 _COLUMNS: Final = 3  # metrics, without --metrics
+_GAP: Final = 2  # blanks between columns
 
 
 def show(
@@ -292,33 +294,55 @@ def _choose_columns(found: Sequence[StoredRun], names: Sequence[str]) -> list[st
 
 def _print(screen: Console, found: Sequence[StoredRun], columns: Sequence[str]) -> None:
     """Print one table if it fits; otherwise a line and a table per run, which keeps names whole."""
-    from rich.measure import Measurement
-
     failing = any(one.failed for run in found for one in run.results)
     titles = [*columns, *(["queries"] * failing)]
-    table = _build_empty(("run", "when", *_OWNERS), titles)
+    rows = []
     for run in found:
         head = [run.id, _format_start(run)]
         for row in _build_rows(run, columns) or [[]]:
-            table.add_row(*head, *row)
+            rows.append([*head, *row])
             head = ["", ""]
-    if Measurement.get(screen, screen.options.update(width=10_000), table).maximum <= screen.width:
-        screen.print(table)
+    if _print_lines(screen, ("run", "when", *_OWNERS, *titles), rows):
         return
     for run in found:
         screen.print(f"{run.id}  {_format_start(run)}", style="bold")
-        table = _build_empty(_OWNERS, titles)
-        for row in _build_rows(run, columns):
-            table.add_row(*row)
-        if run.results:
+        rows = _build_rows(run, columns)
+        if rows and not _print_lines(screen, (*_OWNERS, *titles), rows):
+            table = _build_empty(_OWNERS, titles)
+            for row in rows:
+                table.add_row(*row)
             screen.print(table)
         screen.print()
+
+
+def _print_lines(screen: Console, titles: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
+    """Print a table if it fits; return whether it did. Rich takes a millisecond for each row."""
+    from rich.cells import cell_len
+
+    from berryeval._internal.text import escape_controls
+
+    lines = [[escape_controls(cell) for cell in row] for row in (titles, *rows)]
+    if any("\n" in cell or "\t" in cell for row in lines for cell in row):
+        return False
+    columns = zip_longest(*lines, fillvalue="")
+    widths = [max(map(cell_len, column)) + _GAP for column in columns]
+    if sum(widths) > screen.width:
+        return False
+    texts = [
+        "".join(
+            cell + " " * (width - cell_len(cell)) for cell, width in zip(row, widths, strict=False)
+        ).rstrip()
+        for row in lines
+    ]
+    screen.print(texts[0], style="bold")
+    screen.print("\n".join(texts[1:]))
+    return True
 
 
 def _build_empty(owners: Sequence[str], titles: Sequence[str]) -> Table:
     from rich.table import Table
 
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0))
     for owner in owners:
         table.add_column(owner, overflow="fold")
     for title in titles:

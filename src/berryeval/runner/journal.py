@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import sys
 import zlib
 from collections import Counter
@@ -18,7 +19,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
-from berryeval._internal.files import try_lock
+from berryeval._internal.files import replace_file, try_lock
 from berryeval._internal.plain import make_plain
 from berryeval.data import Hit
 from berryeval.errors import ConfigurationError, DataError, NotWrittenError
@@ -52,13 +53,18 @@ _ENTRY: Final = re.compile(rb'\{"query_id": ("(?:[^"\\]|\\.)*"), "outcome": "(\w
 
 
 class Journal:
-    """The journal of a run, open for writing."""
+    """The journal of a run, open for writing.
 
-    def __init__(self, path: PathLike, header: Mapping[str, Any]) -> None:
+    With `repair`, a damaged first line is written again if intact lines of answers follow: the
+    caller knows that they belong to this run.
+    """
+
+    def __init__(self, path: PathLike, header: Mapping[str, Any], *, repair: bool = False) -> None:
         self.path = Path(path)
         self.done: dict[str, str] = {}  # outcome by query id, as answered by earlier processes
         self.damaged = 0  # unreadable lines; their queries are asked again
         start = json.loads(json.dumps({"schema_version": SCHEMA_VERSION, **header}))
+        self.repaired = repair and _repair_header(self.path, start)
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             binary = getattr(os, "O_BINARY", 0)
@@ -94,7 +100,8 @@ class Journal:
             torn = line.startswith(_HEADER_START) or _HEADER_START.startswith(line)
             if line.endswith(b"\n") or not torn:
                 raise DataError(
-                    f"{self.path}:1: not the first line of a journal; the file was left unchanged"
+                    f"{self.path}:1: not the first line of a journal; the file was left unchanged; "
+                    "to ask its queries again, move it away"
                 )
             return 0  # its process was killed while creating it
         if header != start:
@@ -119,9 +126,7 @@ class Journal:
         self._write(ranking.to_json())
 
     def _write(self, entry: Mapping[str, Any]) -> None:
-        body = encode_entry(entry)[:-1]
-        line = body + _ENDING.format(zlib.crc32(body)).encode()
-        left = line
+        left = line = _encode_line(entry)
         try:
             while left:
                 left = left[os.write(self._file, left) :]
@@ -149,6 +154,30 @@ class Journal:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _encode_line(entry: Mapping[str, Any]) -> bytes:
+    body = encode_entry(entry)[:-1]
+    return body + _ENDING.format(zlib.crc32(body)).encode()
+
+
+def _repair_header(path: Path, start: Mapping[str, Any]) -> bool:
+    """Replace a damaged first line; return whether there was one, with answers after it."""
+    try:
+        with path.open("rb") as stream:
+            first = stream.readline()
+            begun = _is_entry(first)  # there is no header at all
+            if not first.endswith(b"\n") or (_is_intact(first) and not begun):
+                return False
+            if not begun and not any(map(_is_entry, stream)):
+                return False
+            stream.seek(0 if begun else len(first))
+            with replace_file(path) as copy:
+                copy.write(_encode_line(start))
+                shutil.copyfileobj(stream, copy)
+    except OSError:  # there is no journal yet, or opening it reports the cause
+        return False
+    return True
 
 
 class JournalReader:
@@ -208,14 +237,23 @@ def read_journal(path: PathLike) -> Iterator[Ranking]:
 def _parse_entry(line: bytes) -> tuple[str, str] | None:
     """Return the query id and outcome of a line, or None if the line is damaged."""
     found = _ENTRY.match(line) if _is_intact(line) else None
-    return (json.loads(found[1]), found[2].decode()) if found else None
+    with suppress(ValueError):
+        return (json.loads(found[1]), found[2].decode()) if found else None
+    return None
+
+
+def _is_entry(line: bytes) -> bool:
+    return _parse_entry(line) is not None
 
 
 def _parse_line(line: bytes) -> dict[str, Any] | None:
     """Return the object of a line without its checksum, or None if the line is damaged."""
     if not _is_intact(line):
         return None
-    entry = json.loads(line[:-_ENDING_LENGTH] + b"}")
+    try:
+        entry = json.loads(line[:-_ENDING_LENGTH] + b"}")
+    except (ValueError, RecursionError):
+        return None
     return entry if isinstance(entry, dict) else None
 
 

@@ -18,7 +18,7 @@ from berryeval._internal.text import format_command, format_resume_command, make
 from berryeval.errors import BerryEvalError, ConfigurationError, DataError
 from berryeval.runs import Secrets, mask_secrets
 from berryeval.workflows.config import ConfigFile, config_path
-from berryeval.workflows.run_folder import RUNS, write_text_file
+from berryeval.workflows.run_folder import NAMES_OF_LATEST, RUNS, write_text_file
 
 if TYPE_CHECKING:
     from berryeval._internal.files import PathLike
@@ -238,6 +238,7 @@ def _import_file(store: Store, file: Path, *, replace: bool) -> Iterator[Importe
 
     try:
         for record in read_runs(read_json_object(file), str(file)).runs:
+            _check_name(record.id, file)
             added = store.add(record, replace_content=replace)
             yield Imported(file, added.id, added.how)
     except DataError as error:
@@ -251,6 +252,13 @@ class ExportedRun:
     run: str
     path: Path
     problem: str = ""
+
+
+def _check_name(name: str, file: Path) -> None:
+    if NAMES_OF_LATEST.fullmatch(name):
+        raise DataError(
+            f"{file}: the id {name!r} always means a run by its age; give it another id"
+        )
 
 
 def export_runs(

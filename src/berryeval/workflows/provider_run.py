@@ -210,7 +210,10 @@ class ProviderRunner:
             "k": self._plan.depth,
         }
         file = self._folder.part(benchmark.name, spec) / JOURNAL
-        with Journal(file, header) as journal:
+        with Journal(file, header, repair=benchmark.name in self._folder.same_data) as journal:
+            if journal.repaired:
+                text = "%s on %s: the first line of the journal was damaged and is written again"
+                log.warning(text, spec.label, benchmark.name)
             left, before = _find_unasked(queries, journal.done, retry_errors=self._retry_errors)
             self.total += len(queries)
             self.left += len(left)

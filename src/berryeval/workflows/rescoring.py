@@ -241,7 +241,7 @@ def recorded_chunker(path: Path | None, part: BenchmarkRecord, provider: Provide
         return provider.chunker
     folder = RunFolder(path)
     try:
-        suggested = folder.read_manifest().get("chunkers") if folder.manifest_file.exists() else {}
+        suggested = folder.find_manifest().get("chunkers")
     except DataError:
         return ""
     return str(suggested.get(part.name, "")) if isinstance(suggested, dict) else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +16,7 @@ from berryeval._internal.text import format_resume_command, parse_timestamp, plu
 from berryeval._internal.validate import nearest
 from berryeval.errors import BerryEvalError, DataError
 from berryeval.workflows.history import choose_store, open_if_exists, open_place, resume_hint
-from berryeval.workflows.run_folder import RUNS, RunFolder
+from berryeval.workflows.run_folder import LATEST, NAMES_OF_LATEST, RUNS, RunFolder
 
 if TYPE_CHECKING:
     from berryeval._internal.files import PathLike
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from berryeval.runs import RunRecord
 
 
-LATEST: Final = "latest"
-_LATEST: Final = re.compile(rf"{LATEST}(?:~([0-9]{{1,9}}))?")
 _BEGINNING: Final = 4096  # bytes of a record that hold its time
 _CREATED: Final = re.compile(rb'"created": ?"([0-9T:+.Z-]{1,40})"')
 _NAMES: Final = 5  # names in a message
@@ -50,19 +48,20 @@ def find_run(text: str, store: PathLike | None = None) -> FoundRun:
 
     Args:
         text: Folder; file with a record; name of a run below `.berryeval/runs` or in the store, or
-            an unambiguous beginning of it; `latest`, or `latest~1` for the one before.
+            an unambiguous beginning of it; `latest`, or `latest~1` for the one before;
+            a folder of that name is `./latest`.
         store: Store, if not the default.
     """
     path = Path(text)
-    if path.is_file():
+    back = NAMES_OF_LATEST.fullmatch(text)  # also means this if a folder has the name
+    if path.is_file() and not back:
         return FoundRun(_only_run(_read_report(path), text), _folder_of(path))
-    if path.is_dir():
+    if path.is_dir() and not back:
         return _read_folder(path)
-    if text and Path(text).name == text and (RUNS / text / "run.json").is_file():
+    if text and path.name == text and not back and (RUNS / text / "run.json").is_file():
         with suppress(DataError):  # damaged: the store may have it
             return _read_folder(RUNS / text)
     known = _find_known(store)
-    back = None if text in known.moments or text in known.unfinished else _LATEST.fullmatch(text)
     if back and int(back[1] or 0) < len(known.moments):
         return _find_latest(text, int(back[1] or 0), known)
     return _open_run(_resolve_name(text, known), known)
@@ -105,7 +104,7 @@ def find_report(text: str, store: PathLike | None = None) -> tuple[Report, Path 
     from berryeval.reports import Report
 
     path = Path(text)
-    if path.is_file():
+    if path.is_file() and not NAMES_OF_LATEST.fullmatch(text):
         return _read_report(path), _folder_of(path)
     run = find_run(text, store)
     return Report.of([run.record]), run.folder
@@ -165,8 +164,8 @@ class _KnownRuns:
 
 def _find_known(store: PathLike | None = None) -> _KnownRuns:
     """Find all runs; an unreadable store is only logged, unless it was asked for by name."""
-    finished = [path.parent for path in RUNS.glob("*/run.json")]
-    begun = [path.parent for path in RUNS.glob("*/manifest.json") if path.parent not in finished]
+    finished = {path.parent for path in RUNS.glob("*/run.json")}
+    begun = {path.parent for path in RUNS.glob("*/manifest.json")} - finished
     moments, unfinished = _read_moments(finished), _read_moments(begun)
     place = choose_store(store)
     try:
@@ -183,7 +182,7 @@ def _find_known(store: PathLike | None = None) -> _KnownRuns:
         return _KnownRuns(moments, unfinished)
 
 
-def _read_moments(folders: list[Path]) -> dict[str, float]:
+def _read_moments(folders: Iterable[Path]) -> dict[str, float]:
     moments = {}
     for folder in folders:
         try:

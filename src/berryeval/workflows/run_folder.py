@@ -16,7 +16,9 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
+import logging
 import platform
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
@@ -28,7 +30,13 @@ from berryeval._internal.files import hold_lock, replace_file
 from berryeval._internal.json import read_json_object
 from berryeval._internal.masking import MASK
 from berryeval._internal.serial import strip_schema_version
-from berryeval._internal.text import format_resume_command, make_file_name
+from berryeval._internal.text import (
+    format_command,
+    format_resume_command,
+    make_file_name,
+    parse_timestamp,
+)
+from berryeval._internal.validate import is_whole
 from berryeval.errors import ConfigurationError, DataError, NotWrittenError
 from berryeval.runs import RunRecord, mask_secrets, matches_masked
 from berryeval.workflows.config import ConfigFile, check_model, config_path
@@ -40,6 +48,10 @@ if TYPE_CHECKING:
     from berryeval.workflows.plan import Plan, ProviderSpec
 
 
+LATEST: Final = "latest"  # means the newest run; latest~1 means the one before
+NAMES_OF_LATEST: Final = re.compile(rf"{LATEST}(?:~([0-9]{{1,9}}))?")
+_FILES: Final = (".json", ".html", ".csv", ".md", ".tex", ".xml", ".trec", ".txt", ".svg")
+log = logging.getLogger("berryeval")
 RUNS: Final = Path(".berryeval") / "runs"  # default parent of run folders
 SCHEMA_VERSION: Final = 1
 JSON: Final = json.JSONEncoder(indent=2, ensure_ascii=False, allow_nan=False)
@@ -69,6 +81,8 @@ class RunFolder:
     ) -> None:
         self.path = Path(path)
         self.kept = kept
+        self.same_data: frozenset[str] = frozenset()  # benchmarks that have not changed since
+        self._rebuilt: dict[str, Any] | None = None  # in place of a damaged manifest
         self._started = new_at
         self._new = new_at is not None
 
@@ -83,8 +97,15 @@ class RunFolder:
         return self.path / "run.json"
 
     def part(self, benchmark: str, spec: ProviderSpec) -> Path:
-        """Return the folder of one provider on one benchmark."""
-        return self.path / make_file_name(benchmark) / make_file_name(spec.label)
+        """Return the folder of one provider on one benchmark; no file of the run has its name."""
+        return self._benchmark_folder(benchmark) / make_file_name(spec.label)
+
+    def _benchmark_folder(self, benchmark: str) -> Path:
+        name = make_file_name(benchmark)
+        return self.path / (f"{name}_" if Path(name).suffix.lower() in _FILES else name)
+
+    def _has_journal(self, benchmark: str) -> bool:
+        return any(self._benchmark_folder(benchmark).glob("*/results.jsonl"))
 
     def locked(self) -> AbstractContextManager[None]:
         """Lock the folder against other processes; the lock ends with the process."""
@@ -119,10 +140,9 @@ class RunFolder:
 
         The settings of `run`, the thresholds, the gate and the exports may change.
         """
-        if not self.manifest_file.exists():
+        before = self.find_manifest().get("plan")
+        if not isinstance(before, dict):
             return
-        before = self.read_manifest().get("plan")
-        before = before if isinstance(before, dict) else {}
         now = plan_json(plan)
         names = {*before, *now} - {"run", "thresholds", "gate", *WRITING}
         different = sorted(
@@ -139,9 +159,9 @@ class RunFolder:
 
         The content hash of a benchmark does not cover its chunker.
         """
-        if not self.manifest_file.exists() or all(spec.chunker for spec in plan.providers):
+        if all(spec.chunker for spec in plan.providers):
             return
-        before = self.read_manifest().get("chunkers")
+        before = self.find_manifest().get("chunkers")
         for name, now in chunkers.items():
             then = before.get(name, now) if isinstance(before, dict) else now
             if then != now:
@@ -161,28 +181,36 @@ class RunFolder:
 
         if not self.record_file.exists():
             return False
-        providers = [one for part in self.read_record().benchmarks for one in part.providers]
+        try:
+            record = self.read_record()
+        except DataError:  # damaged: it is written again
+            return False
+        providers = [one for part in record.benchmarks for one in part.providers]
         if any(one.failure for one in providers):
             return False
         return not (retry_errors and any(count_failed(one.outcomes) for one in providers))
 
     def with_first_thresholds(self, plan: Plan) -> Plan:
         """Return the plan with the thresholds that the run was started with."""
-        if not self.manifest_file.exists():
+        before = self.find_manifest().get("plan")
+        if not isinstance(before, dict):
             return plan
-        before = self.read_manifest().get("plan", {}).get("thresholds", {})
-        return plan.model_copy(update={"thresholds": before})
+        return plan.model_copy(update={"thresholds": before.get("thresholds", {})})
 
     def write_manifest(self, plan: Plan, facts: dict[str, Any]) -> None:
         """Write the plan with masked secrets, hashes, versions and further facts."""
-        before = self.read_manifest() if self.manifest_file.exists() else {}
+        before = self.find_manifest()
+        known, data = before.get("benchmarks"), facts.get("benchmarks", {})
+        known = known if isinstance(known, dict) else {}
+        self.same_data = frozenset(name for name in data if known.get(name) == data[name])
+        answered = {name: known[name] for name in data if name in known and self._has_journal(name)}
         started = self._started or datetime.now().astimezone()
         now = started.isoformat(timespec="seconds")
         write_json_file(
             self.manifest_file,
             {
                 "schema_version": SCHEMA_VERSION,
-                "created": before.get("created", now),
+                "created": _read_created(before, now),
                 "plan": mask_secrets(plan.model_dump()),
                 "config_hash": config_hash(plan),
                 "versions": {
@@ -190,13 +218,46 @@ class RunFolder:
                     "python": platform.python_version(),
                 },
                 **facts,
+                "benchmarks": {**data, **answered},  # the data of the answers, not newer ones
             },
         )
+        self._rebuilt = None
 
     def read_manifest(self) -> dict[str, Any]:
         """Read the manifest."""
         data = read_json_object(self.manifest_file)
         return strip_schema_version(data, str(self.manifest_file), "a manifest", SCHEMA_VERSION)
+
+    def find_manifest(self) -> dict[str, Any]:
+        """Return the manifest; if it is damaged or gone, what the record says; else nothing."""
+        if self._rebuilt is not None:
+            return self._rebuilt
+        problem = ""
+        if self.manifest_file.exists():
+            try:
+                data = read_json_object(self.manifest_file)
+            except DataError as error:
+                problem = str(error)
+            else:
+                version = data.get("schema_version")
+                newer = is_whole(version) and version > SCHEMA_VERSION
+                if newer or (version == SCHEMA_VERSION and isinstance(data.get("plan"), dict)):
+                    return self.read_manifest()
+                problem = f"{self.manifest_file}: has no plan"
+        elif not self.record_file.exists():
+            return {}
+        self._rebuilt = self._rebuild_manifest(problem or f"{self.manifest_file}: is missing")
+        return self._rebuilt
+
+    def _rebuild_manifest(self, problem: str) -> dict[str, Any]:
+        try:
+            record = self.read_record()
+        except DataError:
+            log.warning("%s; it is written again from the configuration of this run", problem)
+            return {}
+        log.warning("%s; its content is taken from run.json", problem)
+        hashes = {part.name: part.content_hash for part in record.benchmarks}
+        return {"created": record.created, "plan": dict(record.plan), "benchmarks": hashes}
 
     def build_record(
         self, plan: Plan, benchmarks: Sequence[BenchmarkRecord], versions: Mapping[str, str]
@@ -218,6 +279,16 @@ class RunFolder:
     def read_record(self) -> RunRecord:
         """Read the record."""
         return RunRecord.from_json(read_json_object(self.record_file), str(self.record_file))
+
+
+def _read_created(manifest: Mapping[str, Any], now: str) -> str:
+    """Return the start time in a manifest; the current time if it has none."""
+    created = str(manifest.get("created", now))
+    try:
+        parse_timestamp(created, "manifest")
+    except DataError:
+        return now
+    return created
 
 
 def write_json_file(path: Path, data: Any) -> None:
@@ -254,12 +325,17 @@ def choose_folder(
     if output is None:
         return new_folder(plan, RUNS)
     folder = RunFolder(output)
+    if NAMES_OF_LATEST.fullmatch(folder.path.name):
+        raise ConfigurationError(
+            f"{folder.path}: {folder.path.name!r} always means a run by its age (latest, "
+            "latest~1); give the folder another name"
+        )
     if folder.path.exists() and not folder.path.is_dir():
         raise ConfigurationError(f"{folder.path}: expected a folder, found a file")
     folder.check_same_run(plan)
     if not finished and folder.is_finished(retry_errors=retry_errors):
         raise ConfigurationError(
-            f"{folder.path}: holds a finished run of {folder.read_manifest().get('created')}; give "
+            f"{folder.path}: holds a finished run of {folder.find_manifest().get('created')}; give "
             "another folder, remove this one, or show its results: "
             f"{format_resume_command(folder.path)}"
         )
@@ -286,11 +362,15 @@ def resume_plan(
     from berryeval.workflows.plan import Plan
 
     folder = RunFolder(output)
-    if not folder.manifest_file.exists():
+    if not folder.manifest_file.exists() and not folder.record_file.exists():
         raise DataError(f"{folder.path}: holds no run (it has no manifest.json)")
-    data = folder.read_manifest().get("plan")
+    data = folder.find_manifest().get("plan")
     if not isinstance(data, dict):
-        raise DataError(f"{folder.manifest_file}: has no plan")
+        again = format_command("eval", "--config", "FILE", "--output", folder.path)
+        raise DataError(
+            f"{folder.manifest_file}: cannot be read, and there is no run.json to take the plan "
+            f"from; to keep the answers, give the configuration of the run: {again}"
+        )
     wanted = {name: value for name, value in (changes or {}).items() if value not in (None, [], {})}
     overlay(data, wanted)
     providers = data.get("providers")

@@ -321,7 +321,7 @@ def check_gate(plan: Plan, benchmarks: Sequence[Benchmark], folder: RunFolder) -
     gate, baseline = plan.whole_gate, None
     if needs_baseline(gate) or gate.baseline:
         if folder.manifest_file.exists():
-            created = str(folder.read_manifest().get("created"))
+            created = str(folder.find_manifest().get("created"))
             baseline = find_other_baseline(gate.baseline, folder.path.resolve().name, created)
         else:
             baseline = find_baseline(gate.baseline)
