@@ -58,6 +58,97 @@ def test_control_characters_are_escaped(capsys: pytest.CaptureFixture[str]) -> N
         assert named or command[0] in {"validate", "inspect"}, command
 
 
+CANARY = "\n::add-mask::x\r\x1b[2J\u2028 ##[group]"
+ALL = (
+    ("eval", "--by", "category", "--where-it-fails", "--output", "again", "--verbose"),
+    ("eval", "--output", "gated", "--fail-below", "RR=1", "--json"),
+    ("eval", "--output", "shown", "--export", "github", "junit", "--tag", f"why={CANARY}"),
+    ("eval", "--providers", CANARY, "--debug"),
+    ("eval", "--output", CANARY),
+    ("gate", "run", "--fail-below", "RR=1"),
+    ("gate", "run", "--fail-below", "RR=1", "--export", "junit", "--output", "-"),
+    ("gate", "run", "--fail-below", "RR=1", "--json"),
+    ("baseline", "set", "run", "--output", "baseline.json"),
+    ("baseline", "set", "run", "--output", "-"),
+    ("baseline", "show", "baseline.json"),
+    ("baseline", "diff", "run", "baseline.json"),
+    ("compare", "run", "again", "--by", "category"),
+    *(("compare", "run", "again", "--format", name) for name in ("markdown", "latex", "json")),
+    *(
+        ("report", "run", "--format", name, "--output", "-")
+        for name in ("markdown", "latex", "json", "junit", "html", "github")
+    ),
+    ("report", CANARY),
+    ("inspect", "drinks", "--query", f"q1{CANARY}"),
+    ("inspect", "drinks"),
+    ("validate", "drinks", "--all"),
+    ("runs", "list"),
+    ("runs", "list", "--provider", CANARY),
+    ("runs", "show", "run", "--worst", "3"),
+    ("runs", "show", "run", "--json"),
+    ("runs", "trend", "RR"),
+    ("runs", "trend", "RR", "--format", "csv", "--output", "-"),
+    ("runs", "trend", "RR", "--tag", CANARY),
+    ("runs", "export", "run"),
+    ("runs", "export", "--all", f"out{CANARY}"),
+    ("runs", "import", "run", "--store", f"new{CANARY}.db"),
+    ("runs", "rescore", "run", "-m", "RR", "--per-query"),
+    ("runs", "prune", "--keep", "0", "--dry-run"),
+    ("score", "qrels.json", "run.json", "--per-query", "--audit"),
+    ("score", "qrels.json", "run.json", "--per-query", "--trec-format"),
+    ("score", "qrels.json", "run.json", "--per-query", "--csv", "--by", "by.json"),
+    ("score", "qrels.json", f"{CANARY}.json"),
+    ("trec-eval", f"{CANARY}.txt", "run.json"),
+    ("init", f"docs{CANARY}", "--force"),
+    ("list", "providers", CANARY),
+    ("version", CANARY),
+)
+
+
+@pytest.fixture
+def _in_a_folder_with_canaries(_in_a_folder_with_evil_drinks: None) -> None:
+    first, *others = DRINKS.queries
+    queries = (
+        replace(first, id=f"q1{CANARY}", text=f"::error::tea{CANARY}", category=CANARY),
+        *others,
+    )
+    judgments = tuple(
+        replace(one, query_id=f"q1{CANARY}") if one.query_id == "q1" else one
+        for one in DRINKS.judgments
+    )
+    drinks = replace(DRINKS, name=f"::error::{CANARY}", queries=queries, judgments=judgments)
+    write_benchmark(drinks, "drinks")
+    names = [f"::error::{CANARY}", f"two{CANARY}"]
+    providers = [{"type": "bm25", "name": name} for name in names]
+    config = {"benchmarks": ["drinks"], "providers": providers, "export": ["none"]}
+    Path("berryeval.yaml").write_text(json.dumps(config), encoding="utf-8")
+    for name, scores in (("qrels", {"tea": 1}), ("run", {"tea": 0.5, CANARY: 0.5})):
+        Path(f"{name}.json").write_text(json.dumps({CANARY: scores, "::q": scores}))
+    Path("by.json").write_text(json.dumps({CANARY: CANARY}))
+    Path(f"docs{CANARY}").mkdir()
+    Path(f"docs{CANARY}", "tea.md").write_text(f"# Tea {CANARY}", encoding="utf-8")
+
+
+@pytest.mark.usefixtures("_in_a_folder_with_canaries")
+@pytest.mark.parametrize("on_github", [False, True])
+def test_no_name_becomes_a_command_of_a_log(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, on_github: bool
+) -> None:
+    if on_github:
+        monkeypatch.setenv("GITHUB_ACTIONS", "true")
+        monkeypatch.setenv("GITHUB_STEP_SUMMARY", "summary.md")
+    wanted = [one for one in ALL if not on_github or one[0] in {"eval", "gate"}]
+    berryeval("eval", "--output", "run", "--verbose")
+    for command in wanted:
+        berryeval(*command)
+        printed = capfd.readouterr()
+        for line in (printed.out + printed.err).splitlines():
+            ours = re.match(r"::(error|warning) title=Retrieval (quality|run failed)[^:]*::", line)
+            assert ours or not line.lstrip().startswith("::"), (command, line)
+            assert "##[" not in line, (command, line)
+            assert not STEERING.search(line), (command, line)
+
+
 def test_columns_are_aligned(capsys: pytest.CaptureFixture[str]) -> None:
     assert berryeval("eval", "--output", "run", "--metrics", "RR") == 0
     lines = capsys.readouterr().out.splitlines()

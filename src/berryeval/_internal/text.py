@@ -55,7 +55,8 @@ def escape_controls(text: str) -> str:
 
 
 # What the logs of CI systems run: `::add-mask::x` at the start of a line, `##[group]x` anywhere.
-_COMMAND: Final = re.compile(r"^([^\S\n]*):(?=:)|(?<=#)#(?=\w{0,20}\[)", re.MULTILINE)
+_LEGACY_COMMAND: Final = re.compile(r"(?<=#)#(?=\w{0,20}\[)")
+_COMMAND: Final = re.compile(rf"^([^\S\n]*):(?=:)|{_LEGACY_COMMAND.pattern}", re.MULTILINE)
 _COLON, _SHARP = "\ua789", "\u266f"
 
 
@@ -66,6 +67,11 @@ def escape_commands(text: str) -> str:
     ("'a::b #\\u266f[group]c'", "' \\ua789:add-mask::d'")
     """
     return _COMMAND.sub(lambda found: _SHARP if found[1] is None else found[1] + _COLON, text)
+
+
+def escape_json_commands(text: str) -> str:
+    """Escape such signs in JSON, which means the same afterwards."""
+    return _LEGACY_COMMAND.sub(r"\\u0023", text)
 
 
 def escape_line(text: str) -> str:

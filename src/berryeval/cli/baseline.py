@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Final
 
-from berryeval._internal.text import escape_controls
 from berryeval.cli.app import is_quiet
 from berryeval.cli.flags import STDOUT, Flag, OutputFileName
 
@@ -35,7 +34,7 @@ def set_baseline(
         allow_errors: Accept a run with failed queries.
         json: JSON output.
     """
-    from berryeval.cli.output import print_document, print_json
+    from berryeval.cli.output import print_document, print_json, print_line
     from berryeval.workflows import set_baseline as build_baseline
 
     to_stdout = output == STDOUT
@@ -53,18 +52,18 @@ def set_baseline(
         print_json("baseline set", data)
         return
     if to_stdout:
-        print_document(baseline.dumps())
+        print_document(baseline.dumps(), "json")
     else:
         owners = ", ".join(f"{part.provider} on {part.benchmark}" for part in baseline.parts)
-        print(escape_controls(f"baseline written to {output}: {owners}"))
+        print_line(f"baseline written to {output}: {owners}")
     if not is_quiet():
         note = f"power of one rule: {built.power.sentence}"
-        print(escape_controls(note), file=sys.stderr if to_stdout else sys.stdout)
+        print_line(note, sys.stderr if to_stdout else sys.stdout)
     if built.left_out:
-        words = escape_controls(f"left out because they failed: {', '.join(built.left_out)}")
-        print(words, file=sys.stderr if to_stdout else sys.stdout)
+        words = f"left out because they failed: {', '.join(built.left_out)}"
+        print_line(words, sys.stderr if to_stdout else sys.stdout)
     if built.warning and not is_quiet():
-        print(escape_controls(f"warning: {built.warning}"), file=sys.stderr)
+        print_line(f"warning: {built.warning}", sys.stderr)
 
 
 def show(file: str = FILE, /, *, json: Flag = False) -> None:

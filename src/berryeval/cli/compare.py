@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from berryeval._internal import numbers
-from berryeval._internal.text import pluralize
+from berryeval._internal.text import escape_line, pluralize
 from berryeval.cli.app import is_quiet
 from berryeval.cli.eval_tables import build_speed_table
 from berryeval.cli.flags import STDOUT, Flag, Format, Metrics, Output
@@ -143,7 +143,7 @@ def compare(  # noqa: PLR0913 - the options of the command
         }
         print_json("compare", data if text is None else {**data, "text": text})
     elif text is not None:
-        print_document(text)
+        print_document(text, format or "markdown")
     else:
         screen = console()
         print_comparisons(screen, report)
@@ -235,7 +235,7 @@ def _build_table(
         table.add_column(titles[place], justify="right", no_wrap=True)
     for finding, cells in zip(findings, lines, strict=True):
         style = _STYLES.get(finding, "")
-        table.add_row(*(Text(cells[place], style=style) for place in kept))
+        table.add_row(*(Text(escape_line(cells[place]), style=style) for place in kept))
     return table
 
 

@@ -137,10 +137,11 @@ def run_eval(  # noqa: PLR0913 - the options of the command
             view.print_json()
         else:
             from berryeval.cli.eval_tables import print_view
+            from berryeval.cli.output import print_line
 
             print_view(view, quiet=quiet)
             if baseline_doc and not quiet:
-                print(f"baseline written to {baseline_doc}")
+                print_line(f"baseline written to {baseline_doc}")
         sys.stdout.flush()
         done.log_missed()
         _suggest_resuming(done)

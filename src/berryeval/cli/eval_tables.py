@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from berryeval._internal import numbers
-from berryeval._internal.text import pluralize, truncate
+from berryeval._internal.text import escape_line, pluralize, truncate
 from berryeval.cli.eval_view import explain_times, limit_remarks
 from berryeval.cli.gate import print_verdicts
 from berryeval.cli.output import console, print_indented, safe_screen
@@ -122,7 +122,7 @@ def _build_table(
 
 def _format_score(cell: Cell, *, stacked: bool) -> Text:
     if cell.value is None:
-        return Text(cell.text)
+        return Text(escape_line(cell.text))
     text = Text(f"{cell.text}{BEST if cell.bold else ' '}", style="bold" if cell.bold else "")
     if cell.detail:
         text.append("\n" if stacked else " ")

@@ -9,11 +9,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from berryeval._internal.text import escape_controls
 from berryeval.cli.app import EXIT_FAILED, EXIT_PASSED, is_quiet
 from berryeval.cli.flags import STDOUT, Flag, Output, Several
 from berryeval.cli.logs import error_screen
-from berryeval.cli.output import console, print_document, print_indented, print_json, render_text
+from berryeval.cli.output import (
+    console,
+    print_document,
+    print_indented,
+    print_json,
+    print_line,
+    render_text,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -104,9 +110,9 @@ def gate(  # noqa: PLR0913 - the options of the command
         print_json("gate", data)
     for one in files if not json else ():
         if "text" in one:
-            print_document(one["text"])
+            print_document(one["text"], one["format"])
         else:
-            print(escape_controls(f"{one['format']}: {one['path']}"))
+            print_line(f"{one['format']}: {one['path']}")
     _publish_on_github(report, to_stderr=json or output == STDOUT)
     return EXIT_PASSED if judged.passed else EXIT_FAILED
 

@@ -22,7 +22,7 @@ def init(folder: str | None = None, /, *, force: Flag = False, json: Flag = Fals
         force: Overwrite existing files.
         json: JSON output.
     """
-    from berryeval.cli.output import print_json
+    from berryeval.cli.output import print_json, print_line
     from berryeval.gates import Power
     from berryeval.workflows import write_starting_files
 
@@ -32,11 +32,11 @@ def init(folder: str | None = None, /, *, force: Flag = False, json: Flag = Fals
         print_json("init", {"files": files, "has_examples": written.has_examples})
         return
     for path in written.files:
-        print(f"written: {path.as_posix()}")
+        print_line(f"written: {path.as_posix()}")
     if is_quiet():
         return
     if written.has_examples:
-        print(
+        print_line(
             f"next: replace the titles in {written.questions} with questions of your users, then:"
         )
     print("berryeval eval")

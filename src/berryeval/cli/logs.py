@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TextIO
 
-from berryeval._internal.text import NOTE
+from berryeval._internal.text import NOTE, escape_line
 from berryeval.cli.app import QUIET, VERBOSE, is_quiet, is_verbose
 from berryeval.cli.output import UNBROKEN
 from berryeval.errors import ConfigurationError
@@ -188,7 +188,7 @@ class _Bars:
     def start(self, benchmark: str, provider: str, total: int, done: int) -> None:
         for task in self._progress.task_ids[: 1 - _MAX_BARS]:
             self._progress.remove_task(task)
-        self._name = f"{provider} on {benchmark}"
+        self._name = escape_line(f"{provider} on {benchmark}")
         self._task = self._progress.add_task(self._name, total=total, completed=done)
 
     def indexing(self, done: int, total: int) -> None:

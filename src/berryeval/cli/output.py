@@ -5,12 +5,17 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TextIO
 
 from rich.console import Console
 from rich.segment import Segment
 
-from berryeval._internal.text import escape_controls
+from berryeval._internal.text import (
+    escape_commands,
+    escape_controls,
+    escape_json_commands,
+    escape_line,
+)
 
 if TYPE_CHECKING:
     from rich.console import ConsoleOptions, RenderableType
@@ -36,30 +41,50 @@ def print_json_error(command: str, kind: str, message: str) -> None:
 
 
 def _print_envelope(command: str, **content: dict[str, Any]) -> None:
-    print(json.dumps({"schema_version": SCHEMA_VERSION, "command": command, **content}, indent=2))
+    whole = {"schema_version": SCHEMA_VERSION, "command": command, **content}
+    print(escape_json_commands(json.dumps(whole, indent=2)))
 
 
-def print_document(text: str) -> None:
-    """Print a report in UTF-8, the encoding it declares, whatever the terminal uses."""
+def print_document(text: str, format: str = "") -> None:  # noqa: A002 - its name
+    """Print a report in UTF-8, the encoding it declares, whatever the terminal uses.
+
+    Only the format "github" holds commands that the log of a CI system may run.
+    """
+    if format == "json":
+        text = escape_json_commands(text)
+    elif format != "github":
+        text = escape_commands("\r\n".join(map(escape_controls, text.split("\r\n"))))
     sys.stdout.flush()
     sys.stdout.buffer.write(text.encode(errors="backslashreplace"))
     sys.stdout.buffer.flush()
 
 
+def print_line(text: str, file: TextIO | None = None) -> None:
+    """Print a text with names of others on one line, to stdout or another stream."""
+    print(escape_line(text), file=file or sys.stdout, flush=True)
+
+
 class SafeScreen(Console):
-    """A screen that escapes control characters in texts; its own still work."""
+    """A screen that escapes control characters and commands of CI systems in texts.
+
+    A `str` is one line or one cell; what has several lines is printed by `print_indented`.
+    """
 
     def render_str(self, text: str, **options: Any) -> Text:
         """Escape a text before its width is measured."""
-        return super().render_str(escape_controls(text), **options)
+        return super().render_str(escape_line(text), **options)
 
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None
     ) -> Iterable[Segment]:
-        """Escape texts that were built elsewhere."""
+        """Escape texts that were built elsewhere, and the beginnings of wrapped lines."""
         for segment in super().render(renderable, options):
             text, style, control = segment
-            yield segment if control else Segment(escape_controls(text), style)
+            yield segment if control else Segment(_escape_segment(text), style)
+
+
+def _escape_segment(text: str) -> str:
+    return text if text.isspace() else escape_commands(escape_controls(text))
 
 
 def safe_screen(**options: Any) -> SafeScreen:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from berryeval._internal.text import escape_controls
 from berryeval.cli.flags import STDOUT, Flag, Formats, Output, Quiet
 from berryeval.cli.output import build_files
 
@@ -63,13 +62,13 @@ def report(
 
 
 def _print(written: list[dict[str, Any]], *, quiet: bool) -> None:
-    from berryeval.cli.output import print_document
+    from berryeval.cli.output import print_document, print_line
 
     for one in written:
         if "text" in one:
-            print_document(one["text"])
+            print_document(one["text"], one["format"])
         elif not quiet:
-            print(escape_controls(f"{one['format']}: {one['path']}"))
+            print_line(f"{one['format']}: {one['path']}")
 
 
 def _read_formats(given: list[str], output: str | None) -> list[str]:

@@ -6,9 +6,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from berryeval._internal.text import escape_controls, pluralize
+from berryeval._internal.text import pluralize
 from berryeval.cli.flags import STDOUT, Flag, Format, Output
-from berryeval.cli.output import render_text
+from berryeval.cli.output import print_line, render_text
 from berryeval.cli.runs_list import read_filters
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def export(
     elif json:
         _print([{"run": record.id, "path": None, "record": record.to_json()}], "", json=True)
     else:
-        print_document(f"{record.dumps()}\n")
+        print_document(f"{record.dumps()}\n", _RECORD)
     return EXIT_PASSED
 
 
@@ -105,7 +105,7 @@ def _report_problems(done: Sequence[Imported | ExportedRun], *, json: bool) -> i
     except DataError as error:
         if not json:
             raise
-        print(escape_controls(f"error: {error}"), file=sys.stderr)
+        print_line(f"error: {error}", sys.stderr)
         return EXIT_USAGE
     return EXIT_PASSED
 
@@ -134,7 +134,7 @@ def _export_report(record: RunRecord, name: str, output: str | None, *, json: bo
         if json:
             _print([{"run": record.id, "path": None, "text": text}], "", json=True)
         else:
-            print_document(text)
+            print_document(text, name)
         return
     paths = list(map(str, write_in_format(report, name, output)))
     runs = [{"run": record.id, "path": path} for path in paths]
@@ -147,7 +147,7 @@ def _print(runs: list[dict[str, Any]], text: str, *, json: bool) -> None:
     if json:
         print_json("runs export", {"runs": runs})
     else:
-        print(escape_controls(text))
+        print_line(text)
 
 
 def import_(
@@ -174,7 +174,7 @@ def import_(
     def show(one: Imported) -> None:
         if not one.problem and not json:
             hint = "; --replace takes the content of the file" if one.how == "differs" else ""
-            print(escape_controls(f"{one.id}: {one.how}{hint}"))
+            print_line(f"{one.id}: {one.how}{hint}")
 
     found = import_runs(paths, store, replace=replace, notify=show)
     if json:
@@ -221,11 +221,11 @@ def prune(
             )
         if json or not names:
             return yes and not dry_run
-        more = f"\n  ... and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
-        print(f"{pluralize(len(names), 'run')} of {place}:")
-        print(
-            "\n".join(f"  {escape_controls(name)}" for name in names[:_LISTED]) + more, flush=True
-        )
+        print_line(f"{pluralize(len(names), 'run')} of {place}:")
+        for name in names[:_LISTED]:
+            print_line(f"  {name}")
+        if len(names) > _LISTED:
+            print_line(f"  ... and {len(names) - _LISTED} more")
         return not dry_run and (yes or _confirm())
 
     age = None if older_than is None else parse_age(older_than, "--older-than")

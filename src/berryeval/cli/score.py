@@ -13,7 +13,7 @@ from berryeval._internal import numbers
 from berryeval._internal.text import escape_line, pluralize
 from berryeval.cli.app import is_quiet
 from berryeval.cli.flags import Flag, Metrics
-from berryeval.cli.output import build_table, console, print_json
+from berryeval.cli.output import build_table, console, print_json, print_line
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -125,7 +125,7 @@ def _print_several(found: Mapping[str, FileScores], *, json: bool, csv: bool) ->
 
 def _print_notes(found: FileScores) -> None:
     for note in () if is_quiet() else found.scores.notes:
-        print(f"warning: {found.scores.run_name}: {note}", file=sys.stderr)
+        print_line(f"warning: {found.scores.run_name}: {note}", sys.stderr)
 
 
 def _print_text(found: FileScores, *, per_query: bool) -> None:
@@ -143,7 +143,8 @@ def _print_text(found: FileScores, *, per_query: bool) -> None:
         screen.print(line)
     if found.audit is not None:
         screen.print()
-        screen.print(found.audit.text())
+        for line in found.audit.text().split("\n"):
+            screen.print(line)
 
 
 def _print_json(found: FileScores, *, per_query: bool) -> None:
@@ -214,7 +215,7 @@ def _print_trec(scores: Scores, *, per_query: bool) -> None:
 
 def _format_trec(name: str, query: str, value: float, how: str) -> str:
     shown = f"{int(value)}" if how == "sum" and value.is_integer() else f"{value:6.4f}"
-    return f"{name:<22}\t{query}\t{shown}"
+    return f"{name:<22}\t{escape_line(query)}\t{shown}"
 
 
 def _rows_of(scores: Scores) -> Iterable[tuple[str, str, list[float]]]:

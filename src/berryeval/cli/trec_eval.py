@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, NoReturn
 from cyclopts import Parameter
 
 from berryeval import __version__
-from berryeval._internal.text import escape_controls
+from berryeval._internal.text import escape_controls, escape_line
 from berryeval.errors import BerryEvalError, DataError, RepeatedDocumentError
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def trec_eval(*tokens: Annotated[str, Parameter(allow_leading_hyphen=True, show=
     try:
         return _run(tokens)
     except _Exit as failure:
-        print(escape_controls(f"error: {failure}"), file=sys.stderr)
+        print(escape_line(f"error: {failure}"), file=sys.stderr)
         return failure.code
 
 
@@ -155,9 +155,9 @@ def _score(
     if not report.topics:
         _fail(EXIT_NO_TOPICS, f"{files[1]}: no topic has judgments in {files[0]}")
     if "-q" in given:
-        sys.stdout.writelines(report.topic_lines())
+        sys.stdout.writelines(map(escape_controls, report.topic_lines()))
     if "-n" not in given:
-        sys.stdout.writelines(report.summary_lines())
+        sys.stdout.writelines(map(escape_controls, report.summary_lines()))
 
 
 def _read_inputs(

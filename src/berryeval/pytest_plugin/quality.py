@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, get_args
 
 import pytest
 
-from berryeval._internal.text import pluralize
+from berryeval._internal.text import escape_line, pluralize
 from berryeval.gates import Status
 from berryeval.reports import format_verdict
 from berryeval.workflows import judge_result, run_benchmark
@@ -44,7 +44,7 @@ def print_summary(screen: pytest.TerminalReporter) -> None:
     for status in _STYLES:
         for kind, line in found:
             if kind == status:
-                screen.write_line(f"{status.upper()} {line}", **_STYLES[status])
+                screen.write_line(escape_line(f"{status.upper()} {line}"), **_STYLES[status])
     counts = [sum(kind == status for kind, _ in found) for status in _STYLES]
     shown = [f"{n} {status}" for n, status in zip(counts, _STYLES, strict=True) if n]
     screen.write_line(", ".join(shown))
@@ -151,7 +151,7 @@ def _describe_failure(judged: JudgedRun) -> str:
     lines += [f"  {one.status.upper()} {format_verdict(one)}" for one in broken]
     for one in broken:
         lines += ["", *one.fallen] if one.fallen else []
-    return "\n".join(lines)
+    return "\n".join(map(escape_line, lines))
 
 
 def _make_key(value: Any) -> Any:

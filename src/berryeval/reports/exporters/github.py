@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from berryeval._internal.text import escape_commands, escape_controls
 from berryeval.errors import DataError
 from berryeval.reports.exporters import markdown
 from berryeval.reports.exports import Exporter, single_file
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 
 SUMMARY: Final = "GITHUB_STEP_SUMMARY"  # environment variable with the path of the summary file
-_CONTROL: Final = re.compile(r"[\x00-\x09\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _LEVELS: Final = {"fail": "error", "inconclusive": "warning"}
 
 
@@ -39,7 +38,8 @@ def build_commands(report: Report) -> Iterator[str]:
 def render(report: Report) -> str:
     """Render the summary, followed by the workflow commands."""
     lines = list(build_commands(report))
-    return markdown.render(report) + ("\n" + "\n".join(lines) + "\n" if lines else "")
+    text = escape_commands(markdown.render(report))
+    return text + ("\n" + "\n".join(lines) + "\n" if lines else "")
 
 
 def publish(report: Report) -> str | None:
@@ -71,4 +71,4 @@ def _format_command(level: str, title: str, message: str) -> str:
 
 
 def _escape_data(text: str) -> str:
-    return _CONTROL.sub("", text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return escape_commands(escape_controls(text)).replace("%", "%25").replace("\n", "%0A")
