@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from berryeval._internal import numbers as fmt
 from berryeval._internal.aggregates import Interval, is_spread_known, restore_scale
@@ -102,3 +104,22 @@ def test_texts_are_shortened_and_commands_quoted(found: str, expected: str) -> N
 
 def test_tokens_are_words_and_punctuation_marks() -> None:
     assert count_tokens("Don't panic!") == 5
+
+
+@given(st.text())
+def test_every_label_is_a_safe_file_name(label: str) -> None:
+    name = make_file_name(label)
+    assert name not in {"", ".", ".."}
+    assert not set(name) & set('/\\:*?"<>|\0')
+    assert not name.startswith(".")
+    assert not name.endswith((".", " "))
+    assert len(name.encode()) <= 220
+    assert name.partition(".")[0].upper() not in {"CON", "NUL", "AUX", "COM1"}
+
+
+@pytest.mark.parametrize("label", ["nul", "CON.json", "\ud800" * 300, "../" * 100 + "x", "a." * 99])
+def test_names_that_a_system_reserves_are_changed(label: str) -> None:
+    name = make_file_name(label)
+    assert name != label
+    assert len(name.encode()) <= 220
+    assert name.partition(".")[0].upper() not in {"CON", "NUL"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,8 +15,6 @@ from berryeval._internal.files import read_beginning
 from berryeval.errors import DataError
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from berryeval import Benchmark
 
 LINE = b'{"id": "j", "text": "of lines"}\n'
@@ -143,3 +142,24 @@ def test_front_matter_whose_aliases_multiply_is_no_front_matter(tmp_path: Path) 
     front = "\n".join(["---", "a0: &a0 [x, x]", *tens, "language: de", "---", "# Tea"])
     benchmark = loaded(tmp_path, {"a.md": front.encode()})
     assert [document.metadata for document in benchmark.documents] == [{}]
+
+
+def test_links_that_lead_out_of_a_corpus_are_skipped(tmp_path: Path) -> None:
+    """Links inside are read; no link to a folder is followed, so a loop ends."""
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    (tmp_path / "secret.md").write_text("# Secret\n")
+    (tmp_path / "more").mkdir()
+    (tmp_path / "more" / "other.md").write_text("# Other\n")
+    (docs / "out.md").symlink_to(tmp_path / "secret.md")
+    (docs / "up.md").symlink_to(Path("..", "secret.md"))
+    (docs / "more").symlink_to(tmp_path / "more")
+    (docs / "loop").symlink_to(docs)
+    (docs / "self.md").symlink_to("self.md")
+    (docs / "b.md").symlink_to("a.md")
+    made = loaded(tmp_path, {"a.md": b"# A\n"})
+    assert [one.id for one in made.documents] == ["a", "b"]
+    assert made.remarks == (
+        f"{docs}: 3 links are skipped, leading out of the folder: more, out.md, up.md",
+        f"{docs}: 1 file is not text and skipped: self.md",
+    )

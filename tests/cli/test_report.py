@@ -330,3 +330,12 @@ def test_an_unknown_export_is_rejected_before_the_run(
     assert exported(tmp_path, "--export", "htlm") == 2
     assert "export: unknown exporter 'htlm'; did you mean 'html'?" in error(capsys)
     assert not Path("run").exists()
+
+
+def test_a_page_is_not_written_through_a_link_that_leads_out() -> None:
+    Path("mine").write_text("mine")
+    page = Path(".berryeval/runs/plain/report.html")
+    page.symlink_to(Path("mine").resolve())
+    assert berryeval("report", "plain") == 0
+    assert Path("mine").read_text() == "mine"
+    assert page.read_text(encoding="utf-8").startswith("<!doctype html>")

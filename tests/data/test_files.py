@@ -237,3 +237,27 @@ def test_a_killed_writer_leaves_nothing_for_long(tmp_path: Path) -> None:
         for child in children:
             child.kill()
             child.communicate()
+
+
+@pytest.mark.parametrize("target", ["mine", "gone", "/dev/null", "self"])
+def test_a_link_that_leads_out_of_the_folder_is_replaced(tmp_path: Path, target: str) -> None:
+    (tmp_path / "mine").write_bytes(b"mine")
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    link = folder / "self"
+    link.symlink_to("self" if target == "self" else tmp_path / target)
+    with replace_file(link, inside=folder) as stream:
+        stream.write(TEXT)
+    assert not link.is_symlink()
+    assert link.read_bytes() == TEXT
+    assert (tmp_path / "mine").read_bytes() == b"mine"
+    assert names_in(tmp_path) == ["folder", "mine"]
+
+
+def test_a_link_inside_the_folder_is_kept(tmp_path: Path) -> None:
+    link = tmp_path / "link"
+    link.symlink_to("file")
+    with replace_file(link, inside=tmp_path) as stream:
+        stream.write(TEXT)
+    assert link.is_symlink()
+    assert (tmp_path / "file").read_bytes() == TEXT

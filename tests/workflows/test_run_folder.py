@@ -128,3 +128,27 @@ def test_latencies_are_percentiles() -> None:
     assert found is not None
     assert (found.p50, found.p95, found.p99, found.max) == pytest.approx((0.5, 0.95, 0.99, 1.0))
     assert found.to_json()["max"] == 1.0
+
+
+@pytest.mark.parametrize("name", ["run.json", "fruit", "fruit/s/results.jsonl", ".lock"])
+def test_a_run_writes_nothing_through_a_link_that_leads_out(tmp_path: Path, name: str) -> None:
+    plan = plan_of(benchmark(tmp_path, 4), {"type": "scripted", "name": "s"})
+    (tmp_path / "mine").mkdir()
+    target = tmp_path / "mine" / "file"
+    target.write_text("mine")
+    link = tmp_path / "run" / name
+    link.parent.mkdir(parents=True)
+    link.symlink_to(target.parent if name == "fruit" else target)
+    with pytest.raises(DataError, match="is a link that leads out of the folder of the run, to "):
+        results_of(plan, tmp_path / "run")
+    assert target.read_text() == "mine"
+    assert [path.name for path in target.parent.iterdir()] == ["file"]
+
+
+def test_labels_that_name_the_same_folder_are_rejected(tmp_path: Path) -> None:
+    """Some file systems ignore case."""
+    source = benchmark(tmp_path, 4)
+    for first, second in (("a b", "a-b"), ("BM25", "bm25"), ("../x", "x")):
+        providers = [{"type": "scripted", "name": name} for name in (first, second)]
+        with pytest.raises(ValueError, match="would have the same folder"):
+            plan_of(source, *providers)

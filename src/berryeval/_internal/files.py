@@ -211,20 +211,23 @@ def _decompress_zstd(packed: memoryview, name: str) -> bytearray:
 
 
 @contextmanager
-def replace_file(path: PathLike) -> Iterator[Sink]:
+def replace_file(path: PathLike, inside: PathLike | None = None) -> Iterator[Sink]:
     """Open a stream whose content replaces the file when the block ends without an error.
 
     The content goes to a temporary file in the same folder; after an error that file is removed
     and the old content stays, and after a kill the next process that writes there removes it.
     Names that end in .gz or .zst are compressed. Devices and pipes are written to directly.
+    A link is followed, unless it leads out of the folder `inside`: then the file replaces the link.
     """
     import shutil
 
     target = Path(os.path.realpath(path))
+    if inside is not None and not target.is_relative_to(os.path.realpath(inside)):
+        target = Path(os.path.realpath(Path(path).parent), Path(path).name)
     place = target
     special = False
     try:
-        special = target.exists() and not target.is_file()
+        special = not target.is_symlink() and target.exists() and not target.is_file()
         if special:
             raw: IO[bytes] = target.open("wb")
         else:
@@ -234,7 +237,7 @@ def replace_file(path: PathLike) -> Iterator[Sink]:
             with _compress(raw, target) as stream:
                 yield stream
             if not special:
-                if target.exists():
+                if target.exists() and not target.is_symlink():
                     shutil.copymode(target, place)
                 raw.flush()
                 if sys.platform == "win32":  # which renames no open file

@@ -10,7 +10,7 @@ import hashlib
 import logging
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
@@ -145,14 +145,35 @@ def truncate_with_count(text: str, longest: int = LONGEST) -> str:
 
 _LONGEST_NAME: Final = 200  # bytes; file systems take 255
 _NOT_IN_NAMES: Final = re.compile(r"[^\w.:+-]+")
+_RESERVED: Final = re.compile(r"(con|prn|aux|nul|(com|lpt)\d)(?=\.|$)", re.IGNORECASE)  # by Windows
 
 
 def make_file_name(label: str) -> str:
     """Turn a label into a file name that every file system accepts."""
     name = _NOT_IN_NAMES.sub("-", label).strip("-.").replace(":", "-") or "unnamed"
     if len(name.encode()) > _LONGEST_NAME:
-        name = f"{name[: _LONGEST_NAME // 4]}-{hashlib.sha256(label.encode()).hexdigest()[:12]}"
-    return name
+        whole = hashlib.sha256(label.encode(errors="surrogatepass")).hexdigest()
+        name = f"{name[: _LONGEST_NAME // 4]}-{whole[:12]}"
+    return _RESERVED.sub(r"\1-", name, count=1) if _RESERVED.match(name) else name
+
+
+def file_key(label: str) -> str:
+    """Return what the file names of labels differ in on every system; some ignore case."""
+    return make_file_name(label).casefold()
+
+
+def find_same_folder(kind: str, labels: Sequence[str]) -> tuple[int, str] | None:
+    """Find a label whose folder an earlier one has; return its place and what is wrong."""
+    taken: dict[str, str] = {}
+    for place, label in enumerate(labels):
+        key = file_key(label)
+        if key not in taken:
+            taken[key] = label
+        elif taken[key] == label:
+            return place, f"two {kind} are called {label!r}"
+        else:
+            return place, f"the {kind} {taken[key]!r} and {label!r} would have the same folder"
+    return None
 
 
 def format_command(*words: PathLike) -> str:

@@ -34,14 +34,15 @@ _MARKDOWN: Final = (".md", ".markdown")
 TEXT_SUFFIXES: Final = (*_MARKDOWN, ".txt", ".rst")
 
 
-def read_text_documents(folder: Path) -> Iterator[tuple[Document, str]]:
-    """Read the Markdown and text files of a folder, each with its path.
+def read_text_documents(builder: BenchmarkBuilder, folder: Path) -> None:
+    """Add the Markdown and text files of a folder.
 
     The id is the path below the folder without the suffix, such as "guides/set-up"; the title of a
     Markdown file is its first heading, its metadata the fields of its front matter.
     """
     found = False
-    for path in find_files_below(folder, lambda name: name.lower().endswith(TEXT_SUFFIXES)):
+    files = find_files_below(builder, folder, lambda name: name.lower().endswith(TEXT_SUFFIXES))
+    for path in files:
         if not is_regular(path):
             continue
         found = True
@@ -53,7 +54,8 @@ def read_text_documents(folder: Path) -> Iterator[tuple[Document, str]]:
         relative = path.relative_to(folder)
         identity = relative.with_suffix("").as_posix()
         source = relative.as_posix()
-        yield Document(identity, text, title, source, metadata=metadata), os.fspath(path)
+        document = Document(identity, text, title, source, metadata=metadata)
+        builder.add_document(document, os.fspath(path))
     if not found:
         endings = ", ".join(TEXT_SUFFIXES)
         raise DataError(f"{folder}: has no documents; expected files that end in one of {endings}")
@@ -93,18 +95,38 @@ def _is_texts(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(one, str) for one in value)
 
 
-def find_files_below(folder: Path, wanted: Callable[[str], bool]) -> Iterator[Path]:
-    """Yield the files below a folder in the order of their paths, without hidden ones."""
+def find_files_below(
+    builder: BenchmarkBuilder, folder: Path, wanted: Callable[[str], bool]
+) -> Iterator[Path]:
+    """Yield the files below a folder in the order of their paths, without hidden ones.
+
+    Links that lead out of the folder are skipped, with a remark: a corpus of somebody else could
+    link to any file of this machine. No link to a folder is followed.
+    """
     if not folder.is_dir():
         problem = "expected a folder, found a file" if folder.exists() else "no such folder"
         raise DataError(f"{folder}: {problem}")
+    home, out = os.path.realpath(folder), []
     paths: list[str] = []  # a Path takes five times the memory
     for place, folders, names in os.walk(folder, onerror=_reject):
         folders[:] = [name for name in folders if not name.startswith(".")]
         below = Path(place).relative_to(folder)
         shown = [name for name in names if not name.startswith(".") and wanted(name)]
-        paths += [(below / name).as_posix() for name in shown]
+        links = [name for name in (*folders, *shown) if _leads_out(Path(place, name), home)]
+        out += [Path(place, name) for name in links]
+        paths += [(below / name).as_posix() for name in shown if name not in links]
+    if out:
+        many = pluralize(len(out), "link is", "links are")
+        listed = _list_files(sorted(out), folder)
+        remark = f"{folder}: {many} skipped, leading out of the folder: {listed}"
+        if remark not in builder.remarks:
+            builder.add_remark(remark)
     yield from map(folder.joinpath, sorted(paths))
+
+
+def _leads_out(path: Path, home: str) -> bool:
+    """Whether a path is a link to something that exists outside of a folder."""
+    return path.is_symlink() and path.exists() and not path.resolve().is_relative_to(home)
 
 
 def _reject(error: OSError) -> None:
@@ -232,7 +254,7 @@ def read_corpus(
         _read_file(builder, place, encoding)
         return
     files: dict[str, list[Path]] = {"collection": [], "text": [], "other": []}
-    for file in find_files_below(place, lambda _: True):
+    for file in find_files_below(builder, place, lambda _: True):
         files[_kind_of(file)].append(file)
     collections, texts, others = files.values()
     if collections and texts:
@@ -251,8 +273,8 @@ def read_corpus(
         builder.add_remark(f"{place}: {skipped} not text and skipped: {_list_files(others, place)}")
     for file in collections:
         _read_file(builder, file, encoding)
-    for document, name in read_text_documents(place) if texts else ():
-        builder.add_document(document, name)
+    if texts:
+        read_text_documents(builder, place)
 
 
 def _kind_of(file: Path) -> str:

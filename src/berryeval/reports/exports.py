@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from berryeval._internal.files import display_name, plain_suffix, replace_file
 from berryeval._internal.registry import Registry
-from berryeval._internal.text import make_file_name
+from berryeval._internal.text import file_key, make_file_name
 from berryeval.errors import ConfigurationError, DataError
 
 if TYPE_CHECKING:
@@ -74,10 +74,10 @@ def unique_name(label: str, taken: set[str]) -> str:
     """Return a safe file name, with -2, -3 and so on if taken (ignoring case), and take it."""
     first = name = make_file_name(label)
     number = 1
-    while name.lower() in taken:
+    while file_key(name) in taken:
         number += 1
         name = f"{first}-{number}"
-    taken.add(name.lower())
+    taken.add(file_key(name))
     return name
 
 
@@ -175,7 +175,7 @@ def write_files(
     if shared or (exporter.home == "eval folder" and output is not None):
         return _write_beside_others(folder, files)
     paths = [folder / file.name for file in files]
-    _write_all(paths, files)
+    _write_all(paths, files, folder)
     return paths
 
 
@@ -202,9 +202,11 @@ def _make_folder(folder: Path, hint: str = "") -> None:
         ) from None
 
 
-def _write_all(paths: Sequence[Path], files: Sequence[OutputFile]) -> None:
+def _write_all(
+    paths: Sequence[Path], files: Sequence[OutputFile], inside: Path | None = None
+) -> None:
     for path, file in zip(paths, files, strict=True):
-        with replace_file(path) as stream:
+        with replace_file(path, inside) as stream:
             stream.write(_encode(file))
 
 
@@ -222,7 +224,7 @@ def _write_beside_others(folder: Path, files: Sequence[OutputFile]) -> list[Path
             number += 1
             continue
         try:
-            _write_all(paths, files)
+            _write_all(paths, files, folder)
         except DataError:
             _release(claimed)
             raise

@@ -14,7 +14,12 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from berryeval._internal.json import read_json_object
 from berryeval._internal.serial import describe_json
-from berryeval._internal.text import format_command, format_resume_command, make_file_name
+from berryeval._internal.text import (
+    file_key,
+    format_command,
+    format_resume_command,
+    make_file_name,
+)
 from berryeval.errors import BerryEvalError, ConfigurationError, DataError
 from berryeval.runs import Secrets, mask_secrets
 from berryeval.workflows.config import ConfigFile, config_path
@@ -266,20 +271,22 @@ def export_runs(
 ) -> list[ExportedRun]:
     """Write the record of every run of the store to its own file; a damaged run stops no other."""
     folder, done = Path(folder), []
+    taken: set[str] = set()
     with open_history(store) as opened:
         if folder.exists() and not folder.is_dir():
             raise ConfigurationError(f"{folder}: expected a folder, found a file")
         for name in opened.names(filters):
             safe = make_file_name(name)
-            if safe != name:  # unique among similar names
+            if safe != name or file_key(safe) in taken:  # unique among similar names
                 safe = f"{safe}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
             path, problem = folder / f"{safe}.json", ""
+            taken.add(file_key(safe))
             try:
                 record = opened.get(name)
             except DataError as error:
                 problem = str(error)
             else:
-                write_text_file(path, record.pieces())
+                write_text_file(path, record.pieces(), inside=folder)
             done.append(ExportedRun(name, path, problem))
     return done
 

@@ -20,6 +20,7 @@ from pydantic import (
     model_validator,
 )
 
+from berryeval._internal.text import find_same_folder
 from berryeval._internal.validate import nearest
 from berryeval.errors import BerryEvalError
 from berryeval.gates import Gate, Limit
@@ -259,13 +260,10 @@ class Plan(_Part):
 
     @model_validator(mode="after")
     def _check_labels(self) -> Plan:
-        labels = self.labels
-        twice = next((label for label in labels if labels.count(label) > 1), None)
-        if twice:
-            raise MisplacedError(
-                f"two providers are called {twice!r}; give one of them another name",
-                ("providers", labels.index(twice, labels.index(twice) + 1)),
-            )
+        same = find_same_folder("providers", self.labels)
+        if same:
+            place, problem = same
+            raise MisplacedError(f"{problem}; give one of them another name", ("providers", place))
         return self
 
     @property

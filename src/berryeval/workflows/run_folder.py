@@ -17,6 +17,7 @@ import hashlib
 import itertools
 import json
 import logging
+import os
 import platform
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -115,7 +116,20 @@ class RunFolder:
             f"{self.path}: another process is working in this folder; wait for it, stop it, "
             "or give another folder"
         )
+        self._reject_links()
         return hold_lock(self.path / ".lock", problem)
+
+    def _reject_links(self) -> None:
+        """Reject links that lead out of the folder: files would be written elsewhere."""
+        home = os.path.realpath(self.path)
+        for place, folders, names in os.walk(self.path):
+            for path in (Path(place, name) for name in (*folders, *names)):
+                target = Path(os.path.realpath(path))
+                if path.is_symlink() and not target.is_relative_to(home):
+                    raise DataError(
+                        f"{path}: is a link that leads out of the folder of the run, to {target}; "
+                        "replace it with what it leads to, or remove it"
+                    )
 
     def _create(self) -> None:
         """Create the folder under a unique name: two runs may start in the same second."""
@@ -296,8 +310,11 @@ def write_json_file(path: Path, data: Any) -> None:
     write_text_file(path, JSON.iterencode(data))
 
 
-def write_text_file(path: Path, text: str | Iterable[str]) -> None:
-    """Write a text, or its pieces, and a final newline atomically; create the folder."""
+def write_text_file(path: Path, text: str | Iterable[str], inside: PathLike | None = None) -> None:
+    """Write a text, or its pieces, and a final newline atomically; create the folder.
+
+    A link that leads out of the folder `inside` is replaced.
+    """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -305,7 +322,7 @@ def write_text_file(path: Path, text: str | Iterable[str]) -> None:
             f"{path.parent}: cannot create the folder ({error.strerror or error})"
         ) from None
     pieces = iter([text] if isinstance(text, str) else text)
-    with replace_file(path) as stream:
+    with replace_file(path, inside) as stream:
         while part := "".join(itertools.islice(pieces, _PIECES)):
             stream.write(part.encode(errors="backslashreplace"))
         stream.write(b"\n")

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from berryeval._internal.json import read_json_object
-from berryeval._internal.text import pluralize
+from berryeval._internal.text import find_same_folder, pluralize
 from berryeval._internal.validate import suggest
 from berryeval.anchors import Corpus, locate
 from berryeval.benchmarks import load_benchmark
@@ -42,12 +42,9 @@ DEFAULT_CHUNKER: Final = "section"
 def load_benchmarks(plan: Plan) -> list[Benchmark]:
     """Load the benchmarks of a plan; reject two of the same name."""
     benchmarks = [load_source(source) for source in plan.benchmarks]
-    names = [benchmark.name for benchmark in benchmarks]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice:
-        raise ConfigurationError(
-            f"two benchmarks are called {twice!r}; run them separately, or rename one"
-        )
+    same = find_same_folder("benchmarks", [benchmark.name for benchmark in benchmarks])
+    if same:
+        raise ConfigurationError(f"{same[1]}; run them separately, or rename one")
     return benchmarks
 
 

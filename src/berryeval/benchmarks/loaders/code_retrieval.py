@@ -58,7 +58,9 @@ def load(
 
 
 def _add_files(builder: BenchmarkBuilder, folder: Path, suffixes: tuple[str, ...]) -> None:
-    for path in find_files_below(folder, lambda name: not suffixes or name.endswith(suffixes)):
+    for path in find_files_below(
+        builder, folder, lambda name: not suffixes or name.endswith(suffixes)
+    ):
         identity = path.relative_to(folder).as_posix()
         if path.exists() and not is_regular(path):  # reading a pipe may never end
             builder.add_remark(f"{path}: is not a regular file; skipped")

@@ -30,8 +30,7 @@ def load(source: Source) -> Benchmark:
     builder = BenchmarkBuilder(source)
     about = read_about(source)
     if source.is_folder:
-        for document, path in read_text_documents(source.path / "corpus"):
-            builder.add_document(document, path)
+        read_text_documents(builder, source.path / "corpus")
     node = read_json_node(source.file(FILE)) if source.is_folder else source.json
     for place, entry in enumerate(node.items(), start=1):
         _add_query(builder, entry, f"{place:03d}")

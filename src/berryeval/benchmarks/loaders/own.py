@@ -42,8 +42,7 @@ def read_documents(source: Source, builder: BenchmarkBuilder) -> None:
             f"{source.name}: has both documents.jsonl and a folder documents; keep one of them"
         )
     if texts:
-        for document, path in read_text_documents(source.path / "documents"):
-            builder.add_document(document, path)
+        read_text_documents(builder, source.path / "documents")
         return
     file = source.file("documents.jsonl")
     for line, node in read_json_lines(file):

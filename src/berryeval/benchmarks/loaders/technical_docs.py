@@ -43,8 +43,7 @@ def load(source: Source) -> Benchmark:
     about = read_about(source)
     name = about.get("name", source.stem)
     builder = BenchmarkBuilder(source)
-    for document, path in read_text_documents(source.path / "test-documents"):
-        builder.add_document(document, path)
+    read_text_documents(builder, source.path / "test-documents")
     queries = read_json_node(source.file(QUERIES))
     if queries.has("queries"):
         queries = queries["queries"]

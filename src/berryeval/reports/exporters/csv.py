@@ -107,7 +107,7 @@ def _labels(scored: Sequence[tuple[Section, System]], label: str) -> Iterator[tu
 def _stamp(created: str) -> str:
     """Format the start of a run, in its local time, for a file name."""
     found = _TIME.match(created)
-    return "{}T{}-{}-{}".format(*found.groups()) if found else make_file_name(created)
+    return "{}T{}-{}-{}".format(*found.groups()) if found else make_file_name(created[:40])
 
 
 def _comparison_rows(comparisons: Iterable[ComparedBenchmark]) -> Iterator[Sequence[str]]:
