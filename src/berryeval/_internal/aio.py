@@ -127,8 +127,15 @@ def time_left() -> float:
     return end - time.monotonic()
 
 
+def time_given() -> float:
+    """Return the seconds that the call in this thread was given; maybe infinite."""
+    given: float = getattr(_own, "seconds", math.inf)
+    return given
+
+
 class _Call(NamedTuple):
     function: Callable[[], Any]
+    seconds: float
     end: float
     future: asyncio.Future[Any]
     loop: asyncio.AbstractEventLoop
@@ -153,13 +160,14 @@ class DaemonThreads:
 
         The call sees that it has these seconds, and a little more.
         """
-        end = time.monotonic() + seconds + _GRACE
+        seconds += _GRACE
+        end = time.monotonic() + seconds
         while self.stuck >= STUCK_THREADS.value:  # noqa: ASYNC110 - any of several may end
             await asyncio.sleep(_POLL_SECONDS)
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
         worker = self._idle.pop() if self._idle else _Worker(self)
-        worker.calls.put(_Call(function, end, future, loop))
+        worker.calls.put(_Call(function, seconds, end, future, loop))
         try:
             return await future
         finally:
@@ -198,7 +206,7 @@ class _Worker:
         while (call := self.calls.get()) is not None:
             result: Any = None
             error: Exception | None = None
-            _own.end = call.end
+            _own.seconds, _own.end = call.seconds, call.end
             try:
                 result = call.function()
             except BaseException as caught:  # noqa: BLE001 - raised again by the caller

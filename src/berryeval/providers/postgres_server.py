@@ -24,6 +24,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
+from berryeval._internal.aio import time_given
 from berryeval._internal.files import try_lock
 from berryeval._internal.optional import import_optional
 from berryeval._internal.secrets import mask_passwords, parse_address
@@ -40,6 +41,10 @@ _TEMPORARY_WORDS: Final = re.compile(
     r"|temporary failure|no such file",
     re.IGNORECASE,
 )
+_LONGEST_TIMEOUT: Final = 2_000_000.0  # seconds; PostgreSQL counts milliseconds with 31 bits
+_STOP_LATE: Final = """
+    SELECT set_config('statement_timeout', %(longest)s::text, false) FROM pg_settings
+    WHERE name = 'statement_timeout' AND setting::int NOT BETWEEN 1 AND %(longest)s"""
 
 
 @dataclass
@@ -94,8 +99,10 @@ class PostgresServer:
             parts = parse_address("the local PostgreSQL", self.local.dsn)
         address = {**parts, "connect_timeout": _CONNECT_SECONDS}
         connection = self.psycopg.connect(**address, autocommit=True)
-        self._own.connection = connection
         self._open.append(connection)
+        if time_given() < _LONGEST_TIMEOUT:  # the server stops a late search
+            connection.execute(_STOP_LATE, {"longest": int(time_given() * 1000)})
+        self._own.connection = connection
         return connection
 
     def _is_temporary(self, error: Any, connection: Any) -> bool:

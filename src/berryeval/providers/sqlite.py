@@ -19,6 +19,7 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
+from berryeval._internal.aio import time_left
 from berryeval._internal.optional import import_optional
 from berryeval.errors import ProviderError
 from berryeval.providers.base import clean_text, encode_id, list_hits, searchable_text
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 _LARGEST: Final = 2**46  # bytes; the default limit in memory is 2**30
 _BUSY_TIMEOUT: Final = 10_000  # milliseconds to wait for other writers
+_STEPS: Final = 10_000  # instructions of SQLite between two looks at the time
 
 
 class SqliteDatabase:
@@ -71,6 +73,7 @@ class SqliteDatabase:
         connection = self._open_database()
         self._open.append(connection)
         connection.set_busy_timeout(_BUSY_TIMEOUT)
+        connection.set_progress_handler(lambda: time_left() <= 0, _STEPS)  # stops a late search
         if self._with_vectors:
             extension = import_optional("sqlite_vec", "the provider sqlite", extra="sqlite")
             connection.enable_load_extension(True)
