@@ -101,6 +101,19 @@ def test_a_geometric_mean_of_zero_cannot_be_tested() -> None:
     assert "the logarithm of a geometric mean with a value of 0" in found.sentence
 
 
+def test_a_gain_that_hides_a_large_loss_does_not_pass() -> None:
+    """Few queries with a gain, and one that fell to 0: the next set may hold more of these."""
+    values = np.array([0.5] * 19 + [1.0])
+    better = values + np.array([0.3] * 8 + [0.0] * 12)
+    with_loss = better - np.array([0.0] * 19 + [0.5])
+    before = run_of({"RR": values})
+    assert verdict(run_of({"RR": better}), before, metric="RR", max_drop=0.03).status == "pass"
+    found = verdict(run_of({"RR": with_loss}), before, metric="RR", max_drop=0.03)
+    assert found.p is not None
+    assert found.p <= 0.05
+    assert found.status == "inconclusive"
+
+
 def test_a_drop_is_good_where_less_is_better() -> None:
     high, low = run_of({"RBPResidual": drawn()}), run_of({"RBPResidual": drawn() ** 2})
     better = verdict(low, high, metric="RBPResidual")

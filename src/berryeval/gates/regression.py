@@ -88,6 +88,7 @@ class Drop:
     note: str = ""  # values of both sides, if data changed
     no_room: bool = False  # the baseline is too close to the worst value for a larger drop
     needed: int | None = None  # queries that would decide, if these do not
+    worst_gain: float = 0.0  # of a single query; a gain that hides a large loss proves little
 
     @property
     def gain(self) -> float:
@@ -136,7 +137,8 @@ def measure_drop(sample: Sample, *, seed: int = 0, samples: int = SAMPLES) -> Dr
     old, new = to_test_scale(before, how), to_test_scale(after, how)
     found = paired_test("randomization", old, new, seed=seed, samples=samples)
     interval = _interval_of_drop(sample, Pair.of(old, new))
-    return replace(drop, interval=interval, p=found.p, cannot=found.cannot)
+    worst = float((before - after if drop.less_is_better else after - before).min())
+    return replace(drop, interval=interval, p=found.p, cannot=found.cannot, worst_gain=worst)
 
 
 def _interval_of_drop(sample: Sample, pair: Pair) -> Interval | None:

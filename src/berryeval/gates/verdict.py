@@ -287,7 +287,7 @@ def _decide(drop: Drop, rule: Rule) -> tuple[Status, str]:
     if drop.gain < least:
         chance = f", but the {rule.worsening} is not significant{more}"
         return ("fail", "") if significant else ("inconclusive", chance)
-    gained = significant and drop.gain >= 0
+    gained = significant and drop.gain >= 0 and drop.worst_gain >= least
     if gained or (drop.least_gain is not None and drop.least_gain >= least):
         return "pass", ""
     if drop.no_room:
