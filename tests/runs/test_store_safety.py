@@ -17,7 +17,7 @@ from sqlalchemy import Connection, create_engine, inspect, text
 
 from berryeval.errors import ConfigurationError, DataError
 from berryeval.runs.store.database import Database, NoStoreError, Place
-from berryeval.runs.store.schema import migrate, read_version
+from berryeval.runs.store.schema import SCHEMA_VERSION, migrate, read_version
 from berryeval.runs.store.store import open_store
 from tests.runs.kept import ended, program, run_of
 
@@ -184,17 +184,18 @@ def test_migration_is_atomic(place: str) -> None:
     with open_store(place) as store:
         store.add(run_of(1))
     database = Database(Place.of(place), make=False)
+    now = SCHEMA_VERSION
     try:
         with pytest.raises(DataError, match="nowhere"), database.writing() as connection:
-            migrate(connection, "x", {2: colours, 3: breaks}, 4)
+            migrate(connection, "x", {now: colours, now + 1: breaks}, now + 2)
         with database.reading() as connection:
-            assert read_version(connection) == 2
+            assert read_version(connection) == now
             columns = connection.execute(text("SELECT * FROM berryeval_runs")).keys()
             assert "colour" not in columns
         with database.writing() as connection:
-            migrate(connection, "x", {2: colours}, 3)
+            migrate(connection, "x", {now: colours}, now + 1)
         with database.reading() as connection:
-            assert read_version(connection) == 3
+            assert read_version(connection) == now + 1
             assert connection.scalar(text("SELECT colour FROM berryeval_runs")) == "red"
     finally:
         database.close()
