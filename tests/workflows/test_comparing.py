@@ -192,15 +192,25 @@ def test_constant_scores_show_no_difference() -> None:
     assert not one.moved
 
 
-@pytest.mark.parametrize("number", ["NaN", "Infinity", "null", '"high"'])
-def test_a_record_with_an_invalid_number_is_rejected(tmp_path: Path, number: str) -> None:
+@pytest.mark.parametrize(
+    ("number", "message"),
+    [
+        ("NaN", "run.json: NaN is not valid JSON"),
+        ("Infinity", "run.json: Infinity is not valid JSON"),
+        ("null", "RR of query 'q03': expected"),
+        ('"high"', "RR of query 'q03': expected"),
+    ],
+)
+def test_a_record_with_an_invalid_number_is_rejected(
+    tmp_path: Path, number: str, message: str
+) -> None:
     old, new = old_and_new(1)
     first, second = save(old, tmp_path), save(new, tmp_path)
     data = new.to_json()
     data["benchmarks"][0]["providers"][0]["scores"]["values"]["RR"][3] = "@"
     text = json.dumps(data).replace('"@"', number)
     (tmp_path / "new" / "run.json").write_text(text, encoding="utf-8")
-    with pytest.raises(DataError, match="RR of query 'q03': expected"):
+    with pytest.raises(DataError, match=message):
         be.compare_runs([first, second])
 
 

@@ -7,7 +7,7 @@ import pytest
 import berryeval as be
 from berryeval.reports.differences import MovedHit
 from berryeval.runs.answers import AnswerRecord, FoundTarget, MissedTarget
-from berryeval.workflows.run_comparison import join_by_target
+from berryeval.workflows.query_moves import join_by_target
 
 OLD = MovedHit("tea#details", "tea > Details", 3.0, before=1)
 NEW = MovedHit("tea:0-99", "tea", 3.0, after=9)
