@@ -5,15 +5,21 @@ from __future__ import annotations
 import gzip
 import os
 import threading
+import zlib
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
 import pytest
 import zstandard
 
 from berryeval._internal.files import read_bytes
+from berryeval.data import Run, read_parquet_rows
 from berryeval.errors import ConfigurationError, DataError
+from berryeval.runs.store.schema import unpack
 from tests.bounded import run_bounded
 
 SIZE = 700_000_000
@@ -113,3 +119,29 @@ def test_a_pipe_is_read_to_its_end_and_no_further_than_the_limit(
             with pytest.raises(DataError, match="more than 3 MB, from a pipe or device; set BERRY"):
                 read_bytes(path)
         writer.join()
+
+
+def test_a_parquet_file_with_very_many_equal_rows_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "run.parquet"
+    same = pa.DictionaryArray.from_arrays(np.zeros(4_000_000, dtype=np.int8), ["q1"])
+    score = pa.DictionaryArray.from_arrays(np.zeros(4_000_000, dtype=np.int8), [1.0])
+    table = pa.table({"query_id": same, "doc_id": same, "score": score})
+    pa.parquet.write_table(table, path)
+    assert path.stat().st_size < 100_000
+    with pytest.raises(DataError, match="compressed bytes grow to more than 64 MB; set BERRYEVAL_"):
+        Run.load(path)
+    with pytest.raises(DataError, match="compressed bytes grow to more than 64 MB"):
+        next(read_parquet_rows(path))
+    monkeypatch.setenv("BERRYEVAL_MAX_UNPACKED_MB", "100")
+    assert next(read_parquet_rows(path)).value == {"query_id": "q1", "doc_id": "q1", "score": 1.0}
+
+
+def test_stored_data_are_bounded() -> None:
+    assert unpack(zlib.compress(b'{"a": 1}'), "run") == {"a": 1}
+    with pytest.raises(DataError, match=r"run: the stored data cannot be read .*more than 64 MB"):
+        unpack(zlib.compress(b" " * 70_000_000), "run")
+    for damaged in (zlib.compress(b'{"a": 1}')[:-1], b"no data", b""):
+        with pytest.raises(DataError, match="run: the stored data cannot be read"):
+            unpack(damaged, "run")

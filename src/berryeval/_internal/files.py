@@ -167,6 +167,16 @@ def _decompress_gzip(packed: memoryview, name: str) -> bytearray:
     return found.data
 
 
+def decompress_zlib(packed: bytes, name: str) -> bytearray:
+    """Decompress data of zlib, with the limits of a file; raise zlib.error if they are damaged."""
+    found = Unpacked(name, len(packed), _GZIP_RATIO)
+    try:
+        _decompress_members(memoryview(packed), found, zlib.decompressobj)
+    except EOFError:
+        raise zlib.error("incomplete data") from None
+    return found.data
+
+
 def _decompress_members(
     packed: memoryview, found: Unpacked, start: Callable[[], Any], padding: bytes = b""
 ) -> None:

@@ -74,12 +74,16 @@ class Unpacked:
 
     def add(self, piece: bytes) -> None:
         """Append a piece; raise a DataError beyond the limit."""
-        if len(self.data) + len(piece) > self._most:
+        self.expect(len(piece))
+        self.data += piece
+
+    def expect(self, size: int) -> None:
+        """Raise a DataError if so many bytes more are beyond the limit."""
+        if len(self.data) + size > self._most:
             raise DataError(
                 f"{self._name}: {self._packed:,} compressed bytes grow to more than "
                 f"{self._most // _MEGABYTE:,} MB; {UNPACKED_MB.advice}"
             )
-        self.data += piece
 
 
 def check_yaml(node: Any) -> None:

@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from berryeval._internal.files import PathLike, display_name, read_bytes, replace_file
 from berryeval._internal.json import Node
+from berryeval._internal.limits import Unpacked
 from berryeval._internal.optional import import_optional
 from berryeval.data.columns import ViewColumn, as_views, table_from_columns
 from berryeval.data.formats.layouts import choose_columns
@@ -31,6 +32,8 @@ FrameType: TypeAlias = Literal["pandas", "polars", "arrow"]
 # Metadata keys of our Parquet files.
 _NAME = b"berryeval.name"
 _EMPTY = b"berryeval.empty_queries"
+_RATIO = 200  # as of zstd, with which it may be compressed
+_VALUE_BYTES = 8
 _ASCII = 128  # the first byte that is not ASCII
 
 
@@ -82,6 +85,7 @@ def read_parquet(
     content = read_bytes(path)
     try:
         file = pa.parquet.ParquetFile(pa.BufferReader(pa.py_buffer(content)))
+        _check_size(file, len(content), source)
         chosen = choose_columns(file.schema_arrow.names, kind, names, source)
         arrow = file.read(columns=list(dict.fromkeys(chosen)))
     except (pa.ArrowException, OSError, OverflowError, UnicodeDecodeError) as error:
@@ -297,8 +301,18 @@ def _reading(source: str) -> Iterator[Any]:
 
 
 def _open_parquet(pyarrow: Any, path: PathLike) -> Any:
-    content = pyarrow.py_buffer(read_bytes(path))
-    return pyarrow.parquet.ParquetFile(pyarrow.BufferReader(content))
+    content = read_bytes(path)
+    file = pyarrow.parquet.ParquetFile(pyarrow.BufferReader(pyarrow.py_buffer(content)))
+    _check_size(file, len(content), display_name(path))
+    return file
+
+
+def _check_size(file: Any, packed: int, source: str) -> None:
+    """Reject a file that is too large without its compression, by what it says of itself."""
+    about = file.metadata
+    sizes = (about.row_group(place).total_byte_size for place in range(about.num_row_groups))
+    values = _VALUE_BYTES * about.num_rows * about.num_columns  # repeated ones take no space in it
+    Unpacked(source, packed, _RATIO).expect(max(sum(sizes), values))
 
 
 def _to_json(value: Any, where: str) -> Any:

@@ -287,7 +287,7 @@ def add_empty_queries(table: QueryTable, record: bytes, rows: int) -> QueryTable
         found = json.loads(record)
         encoded_rows = found["rows"]
         queries = {int(place): name for place, name in found["queries"].items()}
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return table
     if encoded_rows != rows or not all(_is_id(name) for name in queries.values()):
         return table

@@ -38,6 +38,7 @@ from sqlalchemy import (
     update,
 )
 
+from berryeval._internal.files import decompress_zlib
 from berryeval._internal.json import parse_json
 from berryeval._internal.serial import iter_json, type_mismatch
 from berryeval._internal.text import parse_timestamp
@@ -200,7 +201,7 @@ def _pack(record: JsonRecord) -> bytes:
 def unpack(data: bytes, owner: str) -> dict[str, Any]:
     """Decompress a JSON object."""
     try:
-        found = parse_json(zlib.decompress(data).decode(), owner, repeats=True)
+        found = parse_json(decompress_zlib(data, owner).decode(), owner, repeats=True)
     except (zlib.error, ValueError, TypeError) as error:
         raise DataError(f"{owner}: the stored data cannot be read ({error})") from None
     if not isinstance(found, dict):
