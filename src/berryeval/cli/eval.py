@@ -45,6 +45,7 @@ def run_eval(  # noqa: PLR0913 - the options of the command
     resume: str | None = None,
     store: str | None = None,
     retry_errors: Flag = False,
+    trust: Flag = False,
     by: Several = None,
     where_it_fails: Annotated[
         list[int] | None, Parameter(consume_multiple=(0, 1), negative="")
@@ -82,11 +83,12 @@ def run_eval(  # noqa: PLR0913 - the options of the command
         concurrency: Number of queries asked at once (4; 1 for providers in this process).
         timeout: Seconds per attempt (30).
         batch: Queries per call, for providers that take several (1).
-        config: Configuration file; ./berryeval.yaml by default.
+        config: Configuration file; ./berryeval.yaml by default. The functions it names are run.
         output: Folder of the run; a new one below .berryeval/runs by default.
-        resume: Folder of a run to resume; the plan is read from it.
+        resume: Folder of a run to resume; the plan is read from it, with the functions it names.
         store: Store of past runs: a path, the URL of a PostgreSQL, or none.
         retry_errors: With --resume: ask failed queries again.
+        trust: With --resume: run functions from outside the current folder and its configuration.
         by: Properties of queries to group by: --by category difficulty, or a key of their metadata.
         where_it_fails: Show the worst queries of every provider (3, or the given number).
         fail_below: Exit with 1 if a provider is below: --fail-below recall@10=0.80.
@@ -110,7 +112,7 @@ def run_eval(  # noqa: PLR0913 - the options of the command
             "concurrency": concurrency, "timeout": timeout, "batch": batch,
             "export": export, "label": label, "eval_dir": eval_dir,
         },
-        config=config, output=output, resume=resume, retry_errors=retry_errors,
+        config=config, output=output, resume=resume, retry_errors=retry_errors, trust=trust,
         baseline=baseline, max_drop=max_drop, strict=strict, strict_data=strict_data,
         store=store,
     )  # fmt: skip

@@ -48,6 +48,11 @@ def load_object(name: object, option: str) -> Any:
     module_name, colon, path = name.partition(":")
     if not colon or not module_name or not path:
         raise ConfigurationError(f"{option} must look like 'module:object', found {name!r}")
+    if module_name.partition(".")[0] in sys.stdlib_module_names:
+        raise ConfigurationError(
+            f"{option}: {module_name!r} is a module of Python itself, which searches nothing; name "
+            "a module of yours"
+        )
     found = _import_module(module_name, option)
     for part in path.split("."):
         if not hasattr(found, part):
@@ -69,9 +74,19 @@ def _import_module(name: str, option: str) -> Any:
             msg = f"{option}: there is no module {name!r}, neither installed nor in {folder}"
         else:
             msg = f"{option}: the module {name!r} needs {error.name!r}, which is not installed"
-    except (ImportError, SyntaxError, TypeError, ValueError) as error:
+    except (ImportError, SyntaxError, TypeError, ValueError, SystemExit) as error:
         msg = f"{option}: the module {name!r} cannot be imported ({type(error).__name__}: {error})"
     raise ConfigurationError(msg)
+
+
+def _find_home(function: Callable[..., Any]) -> str:
+    """Return the top module that defines a function, or the type of a method; "" for objects."""
+    if not inspect.isroutine(function):
+        return ""
+    home = getattr(function, "__module__", None)
+    if home is None:  # a method of a built-in type
+        home = type(getattr(function, "__self__", None)).__module__
+    return str(home).partition(".")[0]
 
 
 @dataclass
@@ -80,7 +95,8 @@ class Function(Provider):
 
     Attributes:
         function: "module:function" (in the current folder or installed), the function itself, or an
-            object with a method `search`.
+            object with a method `search`. The module is imported and the function run, with all
+            rights of your user ([security.md](security.md)).
         argument: First argument of the function: "text" or "query" (a `Query` with id and
             metadata). By default the annotation of its first parameter decides; without one, a
             function gets the text, and a method `search` the query unless its parameter is `text`.
@@ -138,6 +154,12 @@ class Function(Provider):
         return called
 
     def _check_signature(self) -> None:
+        home = _find_home(self._search)
+        if home in sys.stdlib_module_names:
+            raise ConfigurationError(
+                f"function of callable: {self._search.__name__} is a function of Python's module "
+                f"{home!r}, which searches nothing; expected a function (text, k) that returns hits"
+            )
         try:
             signature = inspect.signature(self._search)
         except (TypeError, ValueError):  # some C functions have no signature

@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from berryeval._internal.masking import show
 from berryeval._internal.optional import is_missing
+from berryeval._internal.plain import write_text
 from berryeval._internal.registry import Registry
 from berryeval._internal.validate import reject_unknown, require
 from berryeval.errors import ConfigurationError
@@ -185,9 +186,10 @@ def describe_provider(name: str) -> ProviderFacts:
     aliases = tuple(PROVIDERS.aliases_of(name))
     try:
         kind = PROVIDERS.get(name)
-    except ImportError as error:  # in another package: it must not hide the others
-        reason = f"cannot be imported: {error}"
-        return ProviderFacts(name, aliases, reason, "", (), "", (error.name or str(error),))
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - of another package: the others count
+        reason = f"cannot be imported: {write_text(error)}"
+        missing = getattr(error, "name", None) or write_text(error)
+        return ProviderFacts(name, aliases, reason, "", (), "", (str(missing),))
     summary, _, rest = inspect.cleandoc(kind.__doc__ or "").partition("\n\n")
     module = inspect.cleandoc(getattr(inspect.getmodule(kind), "__doc__", None) or "")
     about = f"{module}\n\n{rest.partition('Attributes:')[0]}".strip()

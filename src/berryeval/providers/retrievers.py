@@ -29,7 +29,8 @@ class RetrieverProvider(Provider):
         retriever: "module:object" (in the current folder or installed), the retriever itself, or a
             function that builds one from the chunks of the benchmark. A function with a parameter
             `scope` is called for every scope of the queries, with the chunks in it, and returns a
-            retriever for that scope.
+            retriever for that scope. The module is imported and run, with all rights of your user
+            ([security.md](security.md)).
         asynchronous: Whether to call the asynchronous method (`ainvoke`, `aretrieve`).
     """
 

@@ -170,6 +170,7 @@ class RunRequest:
     output: str | None = None
     resume: str | None = None
     retry_errors: bool = False
+    trust: bool = False
     baseline: str | None = None
     max_drop: Sequence[str] | None = None
     strict: bool = False
@@ -181,6 +182,7 @@ def plan_run(request: RunRequest) -> tuple[Plan, RunFolder, str | None]:
     """Build the plan, with its gate, and choose the folder and the store of the run."""
     from berryeval.workflows.history import choose_store
     from berryeval.workflows.run_folder import choose_folder, resume_plan
+    from berryeval.workflows.trust import require_trust
     from berryeval.workflows.verdicts import add_limits, replace_baseline, require_same_data
 
     settings = _read_settings(request.settings)
@@ -189,6 +191,8 @@ def plan_run(request: RunRequest) -> tuple[Plan, RunFolder, str | None]:
             raise ConfigurationError(
                 "--retry-errors needs --resume FOLDER, the run with the errors"
             )
+        if request.trust:
+            raise ConfigurationError("--trust needs --resume FOLDER, whose code you trust")
         plan = build_plan(settings, request.config)
         retry = request.retry_errors
         folder = choose_folder(plan, request.output, finished=False, retry_errors=retry)
@@ -201,6 +205,8 @@ def plan_run(request: RunRequest) -> tuple[Plan, RunFolder, str | None]:
             raise ConfigurationError(f"--resume takes the plan from its folder; leave out --{flag}")
         changes = {name: settings[name] for name in (*PATIENCE, *WRITING)}
         plan, folder = resume_plan(request.resume, changes, request.config)
+        if not request.trust:
+            require_trust(plan, folder.path, request.config)
         plan = _replace_thresholds(plan, settings["thresholds"])
     drops = read_limits(request.max_drop, "--max-drop", "nDCG@10=0.01")
     gate = replace_baseline(add_limits(plan.gate, {}, drops), request.baseline)
