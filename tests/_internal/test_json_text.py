@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -42,6 +43,10 @@ def test_only_a_line_feed_ends_a_line(tmp_path: Path) -> None:
         ("[NaN]", "x: NaN is not valid JSON; write null for a missing number"),
         ("[-Infinity]", "x: -Infinity is not valid JSON"),
         ("[" * 100_000, "x: not JSON, but nested too deep to read"),
+        ('{"a": 1, "a": 2} {', "x:1: not valid JSON (Extra data, column 18)"),
+        ('[{"a": 1, "a": 2}, ]', "x:1: not valid JSON (Expecting value, column 20)"),
+        ("[" * 101 + "]" * 101, "x: not JSON, but nested too deep to read"),
+        ('["\\\\", "]"' + ', ["]"' * 101, "x: not JSON, but nested too deep to read"),
         ("1" * 10_000, "x: not valid JSON (Exceeds the limit"),
     ],
 )
@@ -49,6 +54,15 @@ def test_invalid_json_is_an_error_with_its_place(text: str, message: str) -> Non
     with pytest.raises(DataError) as caught:
         parse_json(text, "x")
     assert str(caught.value).startswith(message)
+
+
+def test_brackets_in_strings_are_not_nested() -> None:
+    for text in (
+        "[" * 100 + "]" * 100,
+        json.dumps(["[" * 300, '"\\[{' * 300]),
+        "[" + "[],{}," * 300 + "1]",
+    ):
+        assert parse_json(text, "x", repeats=True) == json.loads(text)
 
 
 def test_errors_of_json_lines_have_the_line_number() -> None:

@@ -28,6 +28,11 @@ DAMAGED = {
     "infinite": (TEXT.replace('"k": 5', '"k": 5, "y": 1e999', 1), "expected a finite number"),
     "inner": (TEXT.replace('"colour": "red"', '"c": {"d": [-1e999]}', 1), "a finite number"),
     "digits": (TEXT.replace('"k": 5', f'"k": {"9" * 5000}', 1), "not valid JSON"),
+    "passage": (TEXT.replace('"passage": 0', '"passage": 7', 1), "a passage that is not one of"),
+    "counts": (
+        TEXT.replace('"outcomes": {"ok"', '"outcomes": {"a": "b", "ok"', 1),
+        "a whole number",
+    ),
     "large": (TEXT.replace('"k": 5', f'"k": {"9" * 30}', 1), "expected"),
     "bytes": ("\ufeff\ud800", "not UTF-8"),
 }

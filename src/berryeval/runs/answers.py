@@ -179,6 +179,12 @@ class AnswerColumns(Sequence[AnswerRecord]):
         odd = (len(answer.hits) for answer in self._columns.odd.values())
         return max(max(map(operator.sub, *_ends(self._columns.hit_ends)), default=0), *odd, 0)
 
+    def refers_beyond(self, count: int) -> bool:
+        """Whether a hit refers to a passage that is not one of the first `count`."""
+        odd = (hit.passage for answer in self._columns.odd.values() for hit in answer.hits)
+        wrong = any(one is not None and not 0 <= one < count for one in odd)
+        return wrong or max(self._columns.passages, default=-1) >= count
+
     @property
     def highest_grade(self) -> float | None:
         """Highest grade of a hit or missed target; None without grades."""

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, ClassVar, Final, Literal, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NamedTuple, TypeAlias, TypeVar
 
 from berryeval._internal.serial import (
     JsonRecord,
@@ -20,9 +20,13 @@ from berryeval._internal.serial import (
 from berryeval._internal.text import pluralize
 from berryeval._internal.validate import is_number, is_whole
 from berryeval.data import Query
+from berryeval.errors import DataError
 from berryeval.metrics import parse_metrics
 from berryeval.runs.answers import AnswerColumns, AnswerRecord, Passage, array_reader
 from berryeval.scoring import Scores
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 Different: TypeAlias = Literal["data", "queries", "hits"]
 
@@ -240,6 +244,19 @@ class BenchmarkRecord(JsonRecord):
     corpus: str = ""
     unasked: tuple[str, ...] = ()
     extra: Mapping[str, Any] = open_field(repr=False)
+
+    @classmethod
+    def from_json(cls, data: Any, where: str = "") -> Self:
+        """Read a JSON object whose parts fit each other."""
+        found = super().from_json(data, where)
+        for one in found.providers:
+            answers = one.answers
+            if isinstance(answers, AnswerColumns) and answers.refers_beyond(len(found.passages)):
+                raise DataError(
+                    f"{where}: a hit of {one.name} refers to a passage that is not one of the "
+                    f"{len(found.passages)}"
+                )
+        return found
 
     @property
     def asked(self) -> Asked:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from berryeval._internal import numbers
 from berryeval._internal.files import replace_file
+from berryeval._internal.serial import read_object
 from berryeval.data import Query
 from berryeval.errors import BerryEvalError, ConfigurationError
 from berryeval.metrics import parse_metrics
@@ -59,7 +60,7 @@ def judge_report(report: Report) -> Report:
     (run,) = report.runs
     try:
         gate: Gate = check_model(Gate, run.plan.get("gate") or {}, None)
-        least = run.plan.get("thresholds") or {}
+        least = read_object(run.plan.get("thresholds") or {}, "thresholds")
         verdicts = judge_record(add_limits(Gate(), least, {}), run) if least else []
         verdicts += judge_record(gate, run) if gate.rules or gate.baseline else []
     except BerryEvalError as error:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from berryeval._internal.validate import is_number
 from berryeval.errors import BerryEvalError, ConfigurationError
 from berryeval.workflows.config import (
     CONFIG_NAME,
@@ -305,6 +306,8 @@ def _check_distinct(limits: Mapping[str, float], owner: str = "") -> None:
         try:
             metric = str(parse_metric(name))
         except BerryEvalError:  # reported when the rule is built
+            continue
+        if not is_number(value):  # also reported then
             continue
         first = seen.setdefault(metric, name)
         if first != name:
