@@ -71,7 +71,7 @@ ALL = (
     ("baseline", "set", "run", "--output", "baseline.json"),
     ("baseline", "set", "run", "--output", "-"),
     ("baseline", "show", "baseline.json"),
-    ("baseline", "diff", "run", "baseline.json"),
+    ("baseline", "diff", "run", "--baseline", "baseline.json"),
     ("compare", "run", "again", "--by", "category"),
     *(("compare", "run", "again", "--format", name) for name in ("markdown", "latex", "json")),
     *(
@@ -94,10 +94,10 @@ ALL = (
     ("runs", "import", "run", "--store", f"new{CANARY}.db"),
     ("runs", "rescore", "run", "-m", "RR", "--per-query"),
     ("runs", "prune", "--keep", "0", "--dry-run"),
-    ("score", "qrels.json", "run.json", "--per-query", "--audit"),
-    ("score", "qrels.json", "run.json", "--per-query", "--trec-format"),
-    ("score", "qrels.json", "run.json", "--per-query", "--csv", "--by", "by.json"),
-    ("score", "qrels.json", f"{CANARY}.json"),
+    ("score", "qrels.json", "run.json", "-m", "AP", "--per-query", "--audit"),
+    ("score", "qrels.json", "run.json", "-m", "AP", "--per-query", "--trec-format"),
+    ("score", "qrels.json", "run.json", "-m", "AP", "--per-query", "--csv", "--by", "by.json"),
+    ("score", "qrels.json", f"{CANARY}.json", "-m", "AP"),
     ("trec-eval", f"{CANARY}.txt", "run.json"),
     ("init", f"docs{CANARY}", "--force"),
     ("list", "providers", CANARY),
@@ -140,7 +140,7 @@ def test_no_name_becomes_a_command_of_a_log(
     wanted = [one for one in ALL if not on_github or one[0] in {"eval", "gate"}]
     berryeval("eval", "--output", "run", "--verbose")
     for command in wanted:
-        berryeval(*command)
+        assert berryeval(*command) in {0, 1, 2}, command
         printed = capfd.readouterr()
         for line in (printed.out + printed.err).splitlines():
             ours = re.match(r"::(error|warning) title=Retrieval (quality|run failed)[^:]*::", line)

@@ -245,6 +245,30 @@ def test_one_provider_needs_no_list(tmp_path: Path, clean_environment: dict[str,
     assert "--baseline" not in shown
 
 
+HOSTILE = """
+import pytest
+
+@pytest.mark.eval
+def test_bad(evaluation):
+    name = "\\n::add-mask::x ##[group]\\x1b[2J"
+    done = evaluation.run("rag-template", {"type": "bm25", "name": name}, ["nDCG@5"], k=1)
+    evaluation.check(done, {"nDCG@5": 1.0})
+"""
+
+
+def test_names_are_no_commands_of_a_log(tmp_path: Path, clean_environment: dict[str, str]) -> None:
+    (tmp_path / "test_hostile.py").write_text(HOSTILE, encoding="utf-8")
+    code, text = run_pytest(tmp_path, "--eval", "--log-level=DEBUG", env=clean_environment)
+    assert code == 1
+    assert "retrieval quality: 1 rule not satisfied" in text
+    assert "add-mask" in text
+    for line in text.splitlines():
+        if not line.lstrip().startswith("name = "):  # the source of the test
+            assert not line.lstrip().startswith("::")
+            assert "##[" not in line
+            assert "\x1b" not in line
+
+
 def test_a_check_without_rules_is_rejected() -> None:
     with pytest.raises(ConfigurationError, match=r"no rules to check; .* or a baseline= that"):
         Evaluation({}, []).check(run_of({"RR": [0.5, 0.6]}), {})

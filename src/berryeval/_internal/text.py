@@ -83,6 +83,30 @@ def escape_line(text: str) -> str:
     return escape_commands(escape_controls(text).replace("\n", "␤"))
 
 
+def _escape_record(record: logging.LogRecord) -> bool:
+    """Keep a log record on one line in any log, such as that of pytest."""
+    if isinstance(record.args, tuple):
+        record.args = tuple(map(_escape_argument, record.args))
+    return True
+
+
+def _escape_argument(value: object) -> object:
+    if not isinstance(value, str | BaseException):
+        return value
+    try:
+        text = str(value)
+    except Exception:  # noqa: BLE001 - of a foreign `__str__`; logging reports it
+        return value
+    if escape_line(text) == text:
+        return value
+    from berryeval._internal.masking import mask_known  # which finds secrets as they are written
+
+    return escape_line(mask_known(text))
+
+
+logging.getLogger("berryeval").addFilter(_escape_record)
+
+
 def escape_direction(text: str) -> str:
     """Escape only the characters that change the reading direction."""
     return text.translate(_DIRECTION_SYMBOLS) if _DIRECTION.search(text) else text
