@@ -63,3 +63,20 @@ def test_a_reader_that_is_gone_does_not_pass_a_failed_run(drinks_folder: Path) -
         os.close(writing)
     assert (drinks_folder / "run" / "run.json").exists()
     assert (drinks_folder / "other" / "run.json").exists()
+
+
+def test_a_provider_that_closes_the_streams_does_not_hide_the_results(drinks_folder: Path) -> None:
+    (drinks_folder / "closing.py").write_text(
+        "import sys\n"
+        "def search(text, k):\n"
+        "    sys.stdout.close()\n"
+        "    sys.stderr.close()\n"
+        "    return ['water']\n"
+    )
+    (drinks_folder / "berryeval.yaml").write_text(
+        "benchmarks: [drinks]\n"
+        "providers: [{name: mine, type: callable, options: {function: 'closing:search'}}]\n"
+    )
+    done = shell("eval --output run --json")
+    (provider,) = json.loads(done.stdout)["data"]["benchmarks"][0]["providers"]
+    assert provider["outcomes"] == {"ok": 4}

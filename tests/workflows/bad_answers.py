@@ -196,7 +196,7 @@ BAD_ANSWERS: Mapping[str, tuple[Callable[[list[Hit]], Any], str]] = {
     "mute score": (_first(score=Mute()), "ProviderError: hit 1 ("),
     "big start": (_first(start=0, end=_BIG), "ProviderError: hit 1 ("),
     "flag as start": (_first(start=False, end=True), "DataError: start: expected"),
-    "brittle text": (_first(text=BrittleText("text")), ""),
+    "brittle text": (_first(text=BrittleText("text")), _TOUCHED),
     "brittle id": (lambda hits: [BrittleText(hits[0].id)], _TOUCHED),
     "lazy text": (lambda hits: [BrittleHit(hits[0].id, 1.0)], "RuntimeError: do not touch"),
     "big id": (lambda _: [_BIG], "ProviderError: hit 1 is not valid: "),

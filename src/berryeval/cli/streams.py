@@ -48,6 +48,14 @@ class _Outlet(io.RawIOBase):
         return self._raw.isatty()
 
 
+class _Stream(io.TextIOWrapper):
+    """A text stream that stays open when the code of a provider closes it."""
+
+    def close(self) -> None:
+        """Write what is left."""
+        self.flush()
+
+
 def secure_streams() -> None:
     """Open closed descriptors on the null device, and let writing to stdout and stderr not fail."""
     place = os.open(os.devnull, os.O_RDWR)
@@ -64,7 +72,7 @@ def _secure(stream: TextIO | None, descriptor: int) -> TextIO:
     if stream is not None and not isinstance(stream, io.TextIOWrapper):
         return stream
     buffer = stream.buffer if stream else io.FileIO(descriptor, "w", closefd=False)
-    return io.TextIOWrapper(
+    return _Stream(
         io.BufferedWriter(_Outlet(getattr(buffer, "raw", buffer))),
         encoding=stream.encoding if stream else "utf-8",
         line_buffering=bool(stream and stream.line_buffering),

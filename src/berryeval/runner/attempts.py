@@ -8,6 +8,7 @@ import inspect
 import logging
 import math
 import random
+import sys
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -81,7 +82,8 @@ class Attempts:
     async def close(self) -> None:
         """Let the threads end, and tell how many cannot be stopped."""
         try:
-            if count := await self._threads.wait_for_stuck():
+            interrupted = sys.exc_info()[0] is not None  # nobody waits then
+            if not interrupted and (count := await self._threads.wait_for_stuck()):
                 log.warning(
                     "%s that timed out still run%s, because Python cannot stop a function",
                     pluralize(count, "search", "searches"), "s" * (count == 1),
