@@ -176,3 +176,17 @@ def test_a_damaged_row_hides_no_other(kind: str, capsys: pytest.CaptureFixture[s
         assert "2 runs written to backup" in printed.out
     else:
         assert (code, len(files)) == (0, 3)
+
+
+def test_half_a_character_in_an_id_breaks_no_export(capsys: pytest.CaptureFixture[str]) -> None:
+    """Only a TREC run cannot hold it, and names the id."""
+    text = TEXT.replace('"query_id": "q0000"', '"query_id": "q\\ud800"').replace(
+        '"id": "d', '"id": "\\ud800d'
+    )
+    write(Path("run.json"), text)
+    for kind in ("json", "html", "markdown", "junit", "latex", "github", "trec"):
+        code = berryeval("runs", "export", "run.json", "--format", kind, "-o", f"out.{kind}")
+        printed = capsys.readouterr()
+        assert code == (2 if kind == "trec" else 0), printed.err
+        assert "bug" not in printed.err
+        assert ("must be valid Unicode text" in printed.err) == (kind == "trec")

@@ -53,7 +53,7 @@ def _scores(answer: AnswerRecord) -> dict[str, float]:
     hits = {hit.id: float(hit.score) for hit in reversed(answer.hits)}
     ids = list(dict.fromkeys(hit.id for hit in answer.hits))
     scores = [hits[name] for name in ids]
-    order = DEFAULT_RULE.order([name.encode() for name in ids], scores)
+    order = DEFAULT_RULE.order([name.encode(errors="surrogatepass") for name in ids], scores)
     if order != list(range(len(ids))):
         scores = [float(len(ids) - place) for place in range(len(ids))]
     return dict(zip(ids, scores, strict=True))
