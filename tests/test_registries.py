@@ -37,7 +37,7 @@ def test_every_metric_is_documented(name: str) -> None:
         (
             "providers",
             "providers/catalogue.py",
-            ("answers", "base", "catalogue", "postgres_server", "ranking", "web"),
+            ("answers", "base", "catalogue", "postgres_server", "ranking", "transfer", "web"),
         ),
     ],
 )

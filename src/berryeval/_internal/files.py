@@ -37,7 +37,8 @@ _COMPRESSED = (".gz", ".zst")
 _TEMPORARY: Final = re.compile(r"\.berryeval-[0-9a-f]{16}\.tmp")
 _ANY_GZIP: Final = 31  # the `wbits` of zlib for data with a gzip header
 _PIECE: Final = 1 << 20  # bytes
-_PACKED_PIECE: Final = 1 << 11  # bytes; zstd makes at most 32,768 bytes of one
+_GZIP_PIECE: Final = 1 << 15  # bytes; gzip makes at most 1,032 bytes of one
+_ZSTD_PIECE: Final = 1 << 11  # bytes; zstd makes at most 32,768 bytes of one
 
 
 def display_name(path: PathLike) -> str:
@@ -161,7 +162,7 @@ _ZSTD_RATIO: Final = 200
 def _decompress_gzip(packed: memoryview, name: str) -> bytearray:
     found = Unpacked(name, len(packed), _GZIP_RATIO)
     try:
-        _decompress_members(packed, found, lambda: zlib.decompressobj(_ANY_GZIP), b"\0")
+        _decompress_members(packed, found, lambda: zlib.decompressobj(_ANY_GZIP), padding=b"\0")
     except zlib.error as error:
         raise DataError(f"{name}: is not valid gzip data ({error})") from None
     return found.data
@@ -178,14 +179,18 @@ def decompress_zlib(packed: bytes, name: str) -> bytearray:
 
 
 def _decompress_members(
-    packed: memoryview, found: Unpacked, start: Callable[[], Any], padding: bytes = b""
+    packed: memoryview,
+    found: Unpacked,
+    start: Callable[[], Any],
+    size: int = _GZIP_PIECE,
+    padding: bytes = b"",
 ) -> None:
     """Decompress data of one or several members in pieces, so that none is large."""
     place = 0
     unpacker = start()
     is_inside = True
     while place < len(packed):
-        piece = bytes(packed[place : place + _PACKED_PIECE])
+        piece = bytes(packed[place : place + size])
         if not is_inside:
             skipped = len(piece) - len(piece.lstrip(padding)) if padding else 0
             place += skipped
@@ -214,7 +219,8 @@ def _decompress_zstd(packed: memoryview, name: str) -> bytearray:
     zstandard = import_zstandard(name, "reading")
     found = Unpacked(name, len(packed), _ZSTD_RATIO)
     try:
-        _decompress_members(packed, found, lambda: zstandard.ZstdDecompressor().decompressobj())
+        unpacker = zstandard.ZstdDecompressor()
+        _decompress_members(packed, found, unpacker.decompressobj, _ZSTD_PIECE)
     except zstandard.ZstdError as error:
         raise DataError(f"{name}: is not valid zstd data ({error})") from None
     return found.data
