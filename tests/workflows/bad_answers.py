@@ -35,6 +35,14 @@ def _turn() -> Any:
     return loop
 
 
+def _double(depth: int) -> Any:
+    """A small mapping that is huge when it is written out."""
+    inner: Any = {}
+    for _ in range(depth):
+        inner = {"a": inner, "b": inner}
+    return inner
+
+
 class Mute:
     """An object without a text."""
 
@@ -177,6 +185,8 @@ BAD_ANSWERS: Mapping[str, tuple[Callable[[list[Hit]], Any], str]] = {
     # Fields of hits.
     "deep metadata": (_first(metadata=_nest(3000)), ""),
     "circular metadata": (_first(metadata=_turn()), ""),
+    "doubled metadata": (_first(metadata=_double(40)), ""),
+    "deep doubled metadata": (_first(metadata=_double(90)), ""),
     "big metadata": (_first(metadata={"n": _BIG, "list": [_BIG, -_BIG]}), ""),
     "mute metadata": (_first(metadata={"a": Mute(), "b": [Brittle()], "c": BrittleClass()}), ""),
     "mute keys": (_first(metadata={Mute(): 1, None: 3, (1, 2): 4}), ""),

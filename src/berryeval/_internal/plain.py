@@ -7,12 +7,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from itertools import count
 from typing import Any, Final
 
 from berryeval._internal.masking import cut
 
-_DEEPEST: Final = 50  # mappings and lists inside each other; what is deeper becomes text
+_DEEPEST: Final = 50  # mappings and lists inside each other
+_MOST: Final = 10_000  # mappings and lists in one value
+_LEFT_OUT: Final = "..."  # what is deeper, or more, or contains itself
 _LONGEST: Final = 20_000  # characters of an error
 _WIDEST: Final = 1024  # bits of an integer; Python refuses to print much larger ones
 
@@ -37,10 +40,12 @@ def describe_error(error: BaseException) -> str:
     return f"{type(error).__name__}: {words}".removesuffix(": ")
 
 
-def make_plain(value: Any, around: tuple[int, ...] = ()) -> Any:
+def make_plain(
+    value: Any, around: tuple[int, ...] = (), opened: Iterator[int] | None = None
+) -> Any:
     """Return any value as JSON can hold it; what it cannot is replaced by its text.
 
-    `around` identifies the mappings and lists that contain the value.
+    `around` identifies the mappings and lists that contain the value; `opened` counts all.
     """
     kind = type(value)
     if value is None or kind is bool or (kind is str and value.isascii()):
@@ -53,19 +58,20 @@ def make_plain(value: Any, around: tuple[int, ...] = ()) -> Any:
     if issubclass(kind, float):
         exact = float.__float__(value)
         return exact if math.isfinite(exact) else str(exact)
-    if len(around) < _DEEPEST and id(value) not in around:
-        return _open(value, (*around, id(value)))
-    return cut(write_text(value))
+    opened = opened or count()
+    if len(around) >= _DEEPEST or id(value) in around or next(opened) >= _MOST:
+        return _LEFT_OUT  # its text could be endless
+    return _open(value, (*around, id(value)), opened)
 
 
-def _open(value: Any, around: tuple[int, ...]) -> Any:
+def _open(value: Any, around: tuple[int, ...], opened: Iterator[int]) -> Any:
     try:
         if type(value) is dict or isinstance(value, Mapping):
-            return {_name(key): make_plain(item, around) for key, item in value.items()}
+            return {_name(key): make_plain(item, around, opened) for key, item in value.items()}
         if isinstance(value, (list, tuple, set, frozenset)):
-            return [make_plain(item, around) for item in value]
+            return [make_plain(item, around, opened) for item in value]
         if callable(getattr(value, "tolist", None)):  # NumPy arrays and scalars
-            return make_plain(value.tolist(), around)
+            return make_plain(value.tolist(), around, opened)
     except Exception:  # noqa: BLE001 - a container that cannot be read has a text
         return cut(write_text(value))
     return cut(write_text(value))
