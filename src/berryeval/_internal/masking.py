@@ -139,7 +139,8 @@ class Masker:
             return
         for view, places in _decode_views(data):
             yield from self._find_in(view, places, self._folded, self._cores)
-            yield from self._find_in(*_drop_spaces(view, places), self._joined, self._cores)
+            for start, end in self._find_in(*_drop_spaces(view, places), self._joined, self._cores):
+                yield start, start + len(data[start:end].rstrip(_SPACES))
 
     def _occurs_in(self, view: bytes) -> bool:
         plain, joined = _fold(view), view.translate(None, _SPACES)
