@@ -46,7 +46,6 @@ async def find_endless(*_: Any) -> Any:
 ENDLESS: dict[str, Callable[[str, int], Any]] = {
     "generator": lambda *_: count_up(),
     "async function": find_endless,
-    "Answer": lambda *_: Answer(count_up()),
     "list": lambda *_: [f"d{number}" for number in range(300_000)],
     "scores": lambda *_: {f"d{number}": 300_000 - number for number in range(300_000)},
 }
@@ -60,6 +59,14 @@ def test_as_many_hits_are_read_as_may_be_needed(
         assert ranking.returned == 10_000
         assert [hit.id for hit in ranking.hits] == ["d0", "d1", "d2", "d3", "d4"]
     assert [record.getMessage() for record in caplog.records] == [CUT]
+
+
+def test_an_answer_of_an_endless_generator_is_an_error() -> None:
+    """It does not know how many are wanted: cutting it could lose some."""
+    found = "ProviderError: Answer: expected at most 10,000 hits of a generator, found more; "
+    for ranking in ask(lambda *_: Answer(count_up())):
+        assert ranking.error == (f"{found}give it a list, or set BERRYEVAL_MAX_HITS to allow more")
+    assert len(Answer(f"d{number}" for number in range(10_000))) == 10_000
 
 
 def test_batches_are_cut_too() -> None:

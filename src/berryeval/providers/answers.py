@@ -38,8 +38,14 @@ class Answer(list[Hit]):
     """
 
     def __init__(self, hits: Iterable[Any], cost: Mapping[str, Any] | None = None) -> None:
-        endless = isinstance(hits, Iterator)  # maybe
-        super().__init__(islice(hits, HITS.value) if endless else _check_order(hits))
+        if isinstance(hits, Iterator):  # it may never end
+            hits = list(islice(hits, HITS.value + 1))
+            if len(hits) > HITS.value:
+                raise ProviderError(
+                    f"Answer: expected at most {HITS.value:,} hits of a generator, found more; "
+                    f"give it a list, or {HITS.advice}"
+                )
+        super().__init__(_check_order(hits))
         self.cost: dict[str, Any] = dict(cost or {})
 
 
