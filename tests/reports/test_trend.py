@@ -14,7 +14,8 @@ import pytest
 
 from berryeval.reports.html.svg import assign_lanes
 from berryeval.reports.trend import build_trend_lines, build_trend_spec, write_trend
-from berryeval.runs.store.queries import StoredValue, TrendPoint
+from berryeval.runs.store.queries import StoredValue
+from berryeval.runs.store.trends import TrendPoint
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -48,9 +48,8 @@ if TYPE_CHECKING:
         StoredResult,
         StoredRun,
         StoredValue,
-        TrendAbout,
-        TrendPoint,
     )
     from berryeval.runs.store.store import Added, Store, canonical_metric, open_store
+    from berryeval.runs.store.trends import TrendAbout, TrendPoint
 else:
     __getattr__, __dir__ = open_door(__name__)

@@ -246,7 +246,7 @@ def _import_file(store: Store, file: Path, *, replace: bool) -> Iterator[Importe
             _check_name(record.id, file)
             added = store.add(record, replace_content=replace)
             yield Imported(file, added.id, added.how)
-    except DataError as error:
+    except BerryEvalError as error:
         yield Imported(file, problem=str(error))
 
 
@@ -283,7 +283,7 @@ def export_runs(
             taken.add(file_key(safe))
             try:
                 record = opened.get(name)
-            except DataError as error:
+            except BerryEvalError as error:
                 problem = str(error)
             else:
                 write_text_file(path, record.pieces(), inside=folder)

@@ -59,7 +59,7 @@ def find_run(text: str, store: PathLike | None = None) -> FoundRun:
     if path.is_dir() and not back:
         return _read_folder(path)
     if text and path.name == text and not back and (RUNS / text / "run.json").is_file():
-        with suppress(DataError):  # damaged: the store may have it
+        with suppress(BerryEvalError):  # damaged: the store may have it
             return _read_folder(RUNS / text)
     known = _find_known(store)
     if back and int(back[1] or 0) < len(known.moments):
@@ -74,7 +74,7 @@ def _open_run(name: str, known: _KnownRuns) -> FoundRun:
     if (RUNS / name / "run.json").is_file():
         try:
             return _read_folder(RUNS / name)
-        except DataError as error:
+        except BerryEvalError as error:
             log.warning("using the copy of %s in the store %s: %s", name, known.shown, error)
     with open_place(known.place) as opened:
         return FoundRun(opened.get(name))
@@ -86,7 +86,7 @@ def _find_latest(text: str, back: int, known: _KnownRuns) -> FoundRun:
     for name in known.newest_first():
         try:
             found = _open_run(name, known)
-        except DataError as error:
+        except BerryEvalError as error:
             log.warning("%s is damaged and does not count as a run: %s", name, error)
             continue
         if readable == back:

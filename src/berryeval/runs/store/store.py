@@ -15,14 +15,12 @@ from berryeval.metrics import parse_metric
 from berryeval.runs.store.database import Database, Place
 from berryeval.runs.store.queries import (
     Filters,
-    Followed,
     distinct_names,
     find_failures,
     list_runs,
     list_tags,
     list_units,
     load_run,
-    load_trend,
     match_runs,
 )
 from berryeval.runs.store.schema import (
@@ -37,14 +35,16 @@ from berryeval.runs.store.schema import (
     runs,
     to_column_text,
 )
+from berryeval.runs.store.trends import Followed, load_trend
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Table
 
     from berryeval._internal.files import PathLike
     from berryeval.runs.record import RunRecord
-    from berryeval.runs.store.queries import FailedResult, StoredRun, TrendPoint
+    from berryeval.runs.store.queries import FailedResult, StoredRun
     from berryeval.runs.store.schema import PackedPart
+    from berryeval.runs.store.trends import TrendPoint
 
 
 How: TypeAlias = Literal["added", "there already", "replaced", "differs"]
