@@ -11,7 +11,7 @@ unexport PYTHONDONTWRITEBYTECODE
 MODULES := $(VENV)/.modules-$(shell find src -name '*.py' | LC_ALL=C sort | cksum | cut -d' ' -f1)
 NATIVE := CMakeLists.txt CMakePresets.json $(shell find native -name '*.?pp')
 
-.PHONY: demo baseline calibrate quality test lint types layers native-test pytest pytest-native pytest-python bench docs sanitize clean help
+.PHONY: demo baseline calibrate quality torture test lint types layers native-test pytest pytest-native pytest-python bench docs sanitize clean help
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' Makefile | expand -t 14
@@ -92,6 +92,10 @@ sanitize: $(VENV)/.tools  ## native tests under the address, undefined behaviour
 	for preset in sanitize sanitize-thread; do \
 	  cmake --preset $$preset && cmake --build --preset $$preset && ctest --preset $$preset || exit 1; \
 	done
+
+SECONDS ?= 1200
+torture: $(VENV)/.tools $(VENV)/.installed  ## try to break everything for SECONDS=1200: kills, faults, damaged files, fuzzing, bombs
+	$(BIN)/python -m tests.torture --seconds $(SECONDS) $(if $(SEED),--seed $(SEED))
 
 clean:  ## remove everything built or installed here
 	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache

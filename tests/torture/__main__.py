@@ -17,27 +17,26 @@ import time
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from tests.torture.trials import MEMORY_LIMIT, Tally
 
-# The share of the time of each kind of trial, and the seconds after which one of them hangs.
-KINDS = {
-    "kills": (40, 180),
-    "faults": (15, 180),
-    "damage": (15, 180),
-    "fuzz": (25, 180),
-    "bombs": (5, 120),
-}
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+SHARES = {"kills": 40, "faults": 15, "damage": 15, "fuzz": 25, "bombs": 5}
 PREPARED = ("kills", "damage")
 ALLOWED = 6 << 30  # bytes of address space, so that a bomb does not take the machine with it
 
 
 @dataclass
 class Kind:
-    """The trials of one kind so far."""
+    """A kind of trial, its share of the time, when one hangs, and what came of them so far."""
 
     name: str
+    try_once: Callable[[random.Random, Path, Path], Tally]
+    share: int = 1
+    limit: float = 180.0  # seconds after which a trial hangs
     spent: float = 0.0
     trials: int = 0
     peak: int = 0
@@ -56,11 +55,16 @@ class Trial:
     began: float
 
 
-def run_trial(kind: str, seed: str, folder: Path, shared: Path) -> Tally:
-    """Run one trial here; the same seed gives the same trial."""
-    module: Any = importlib.import_module(f"tests.torture.{kind}")
-    tally: Tally = module.try_once(random.Random(seed), folder, shared)
-    return tally
+def load_kind(name: str) -> Kind:
+    """Return a kind of trial by its name, which is that of its module."""
+    return Kind(name, importlib.import_module(f"tests.torture.{name}").try_once, SHARES[name])
+
+
+def prepare(shared: Path) -> None:
+    """Make what the trials share: a run that nobody disturbed."""
+    shared.mkdir()
+    for name in PREPARED:
+        importlib.import_module(f"tests.torture.{name}").prepare(shared)
 
 
 def start(kind: Kind, seed: int, work: Path, shared: Path) -> Trial:
@@ -77,7 +81,8 @@ def start(kind: Kind, seed: int, work: Path, shared: Path) -> Trial:
     with open(os.devnull, "w", encoding="utf-8") as silence:  # noqa: PTH123 - a device
         os.dup2(silence.fileno(), 2)
         try:
-            tally = run_trial(kind.name, f"{seed}:{kind.name}:{number}", folder, shared)
+            chance = random.Random(f"{seed}:{kind.name}:{number}")
+            tally = kind.try_once(chance, folder, shared)
         except BaseException as error:  # noqa: BLE001 - the trial itself failed: told as broken
             tally = Tally(broken=[f"the trial ended with {type(error).__name__}: {error}"])
     answer_of(folder).write_text(json.dumps([tally.counts, tally.broken]))
@@ -91,14 +96,14 @@ def answer_of(folder: Path) -> Path:
 
 def finish(trial: Trial) -> bool:
     """Collect a trial if it has ended or hangs; return whether it did."""
-    kind, limit = trial.kind, KINDS[trial.kind.name][1]
+    kind = trial.kind
     done, status, usage = os.wait4(trial.process, os.WNOHANG)
     seconds = time.monotonic() - trial.began
-    hangs = not done and seconds > limit
+    hangs = not done and seconds > kind.limit
     if not done and not hangs:
         return False
     if hangs:
-        kind.broken.append(f"trial {trial.number}: no end after {limit} s")
+        kind.broken.append(f"trial {trial.number}: no end after {kind.limit:g} s")
         os.killpg(trial.process, signal.SIGKILL)
         _, status, usage = os.wait4(trial.process, 0)
     with contextlib.suppress(OSError):
@@ -122,23 +127,17 @@ def finish(trial: Trial) -> bool:
 
 def torture(seconds: float, seed: int, names: list[str], jobs: int) -> list[Kind]:
     """Run trials until the time is over; the kind that is most behind its share comes next."""
-    kinds = [Kind(name) for name in names]
+    kinds = [load_kind(name) for name in names]
     with tempfile.TemporaryDirectory(prefix="torture-") as made:
         work, shared = Path(made), Path(made) / "shared"
-        shared.mkdir()
-        for name in PREPARED:
-            importlib.import_module(f"tests.torture.{name}").prepare(shared)
-        for name in names:
-            importlib.import_module(f"tests.torture.{name}")
+        prepare(shared)
         end = time.monotonic() + seconds
         running: list[Trial] = []
         while running or time.monotonic() < end:
             running = [one for one in running if not finish(one)]
             if len(running) < jobs and time.monotonic() < end:
                 now = Counter({one.kind.name: time.monotonic() - one.began for one in running})
-                behind = min(
-                    kinds, key=lambda one: (one.spent + now[one.name]) / KINDS[one.name][0]
-                )
+                behind = min(kinds, key=lambda one: (one.spent + now[one.name]) / one.share)
                 running.append(start(behind, seed, work, shared))
             else:
                 time.sleep(0.02)
@@ -167,11 +166,9 @@ def repeat(seed: str) -> int:
     """Run one trial again, in this process."""
     with tempfile.TemporaryDirectory(prefix="torture-") as made:
         shared, folder = Path(made) / "shared", Path(made) / "trial"
-        shared.mkdir()
         folder.mkdir()
-        for name in PREPARED:
-            importlib.import_module(f"tests.torture.{name}").prepare(shared)
-        tally = run_trial(seed.split(":")[1], seed, folder, shared)
+        prepare(shared)
+        tally = load_kind(seed.split(":")[1]).try_once(random.Random(seed), folder, shared)
     print(*(tally.broken or ["nothing broke"]), sep="\n")
     return bool(tally.broken)
 
@@ -181,7 +178,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.torture", description=__doc__)
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--seed", type=int, default=int(time.time()))
-    parser.add_argument("--only", nargs="+", choices=list(KINDS), default=list(KINDS))
+    parser.add_argument("--only", nargs="+", choices=list(SHARES), default=list(SHARES))
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--repeat", metavar="SEED", help="a trial, as printed")
     given = parser.parse_args()
