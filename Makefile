@@ -95,6 +95,7 @@ sanitize: $(VENV)/.tools  ## native tests under the address, undefined behaviour
 
 SECONDS ?= 1200
 torture: $(VENV)/.tools $(VENV)/.installed  ## try to break everything for SECONDS=1200: kills, faults, damaged files, fuzzing, bombs
+	cmake --preset sanitize && cmake --build --preset sanitize --target fuzz
 	$(BIN)/python -m tests.torture --seconds $(SECONDS) $(if $(SEED),--seed $(SEED))
 
 clean:  ## remove everything built or installed here

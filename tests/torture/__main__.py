@@ -24,7 +24,7 @@ from tests.torture.trials import MEMORY_LIMIT, Tally
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-SHARES = {"kills": 40, "faults": 15, "damage": 15, "fuzz": 25, "bombs": 5}
+SHARES = {"kills": 25, "faults": 15, "damage": 15, "fuzz": 30, "native": 10, "bombs": 5}
 PREPARED = ("kills", "damage")
 ALLOWED = 6 << 30  # bytes of address space, so that a bomb does not take the machine with it
 
