@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 SHARES = {"kills": 25, "faults": 15, "damage": 15, "fuzz": 30, "native": 10, "bombs": 5}
 PREPARED = ("kills", "damage")
-ALLOWED = 6 << 30  # bytes of address space, so that a bomb does not take the machine with it
+ALLOWED = 3 << 30  # bytes of data, so that a bomb does not take the machine with it
 
 
 @dataclass
@@ -77,7 +77,7 @@ def start(kind: Kind, seed: int, work: Path, shared: Path) -> Trial:
     if process:
         return Trial(kind, number, process, folder, time.monotonic())
     os.setpgid(0, 0)
-    resource.setrlimit(resource.RLIMIT_AS, (ALLOWED, ALLOWED))
+    resource.setrlimit(resource.RLIMIT_DATA, (ALLOWED, ALLOWED))
     with open(os.devnull, "w", encoding="utf-8") as silence:  # noqa: PTH123 - a device
         os.dup2(silence.fileno(), 2)
         try:

@@ -42,10 +42,7 @@ run: {{concurrency: {CONCURRENCY}, warm_up: 0}}
 store: runs.db
 export: [html, csv, json, junit, markdown]
 """
-COMMAND = (
-    *(sys.executable, "-c", "from berryeval.cli.app import main; main()"),
-    *("eval", "--config", "berryeval.yaml", "--output", "out", "--quiet"),
-)
+BERRYEVAL = (sys.executable, "-c", "from berryeval.cli.app import main; main()")
 
 
 def prepare(shared: Path) -> None:
@@ -66,7 +63,7 @@ def try_once(chance: Random, folder: Path, shared: Path) -> Tally:
     kills = 0
     for _ in range(KILLS):
         process = subprocess.Popen(
-            COMMAND, cwd=folder, env=_environment(), stdout=subprocess.DEVNULL,
+            _command(folder), cwd=folder, env=_environment(), stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
         )  # fmt: skip
         try:
@@ -93,6 +90,13 @@ def _write(folder: Path) -> None:
     (folder / "berryeval.yaml").write_text(SETTINGS)
 
 
+def _command(folder: Path) -> list[str]:
+    """Return the command that starts the run, or goes on with it."""
+    begun = (folder / "out" / "manifest.json").exists()
+    where = ("--resume", "out") if begun else ("--config", "berryeval.yaml", "--output", "out")
+    return [*BERRYEVAL, "eval", *where, "--quiet"]
+
+
 def _environment() -> dict[str, str]:
     import os
 
@@ -101,7 +105,12 @@ def _environment() -> dict[str, str]:
 
 def _finish(folder: Path) -> tuple[int, str]:
     done = subprocess.run(
-        COMMAND, cwd=folder, env=_environment(), capture_output=True, text=True, check=False
+        _command(folder),
+        cwd=folder,
+        env=_environment(),
+        capture_output=True,
+        text=True,
+        check=False,
     )
     return done.returncode, done.stdout + done.stderr
 

@@ -27,7 +27,9 @@ def try_once(chance: Random, folder: Path, shared: Path) -> Tally:
     )  # fmt: skip
     tally = Tally()
     found = re.search(r"cases (\d+), failures (\d+)", done.stdout)
-    tally.check(found and done.returncode == 0, f"seed {seed}: {(done.stdout + done.stderr)[-600:]}")
+    tally.check(
+        found and done.returncode == 0, f"seed {seed}: {(done.stdout + done.stderr)[-600:]}"
+    )
     if found:
         tally.counts["inputs"] += int(found[1])
         tally.check(found[2] == "0", f"seed {seed}: {found[2]} failures")
