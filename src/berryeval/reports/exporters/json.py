@@ -98,6 +98,7 @@ _KINDS: Final[dict[str, dict[str, Any]]] = {
     "bool": {"type": "boolean"},
     "Mapping[str, Any]": {"type": "object"},
     "Mapping[str, float]": {"type": "object", "additionalProperties": {"type": "number"}},
+    "Mapping[str, int]": {"type": "object", "additionalProperties": {"type": "integer"}},
     "Scope": {
         "type": "object",
         "additionalProperties": {"anyOf": [{"type": "string"}, _TEXTS]},
