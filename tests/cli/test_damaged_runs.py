@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -190,3 +191,10 @@ def test_half_a_character_in_an_id_breaks_no_export(capsys: pytest.CaptureFixtur
         assert code == (2 if kind == "trec" else 0), printed.err
         assert "bug" not in printed.err
         assert ("must be valid Unicode text" in printed.err) == (kind == "trec")
+
+
+def test_tags_of_any_kind_are_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    write(Path("run.json"), escape(replace(INTACT, plan={"tags": {"model": ["small"]}}).dumps()))
+    write(Path("other.json"), escape(replace(run_of(2), plan={"tags": ["odd"]}).dumps()))
+    assert berryeval("report", "run.json", "other.json", "--format", "markdown") == 0
+    assert "run-0001" in capsys.readouterr().out

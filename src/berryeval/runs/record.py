@@ -305,7 +305,8 @@ class RunRecord(JsonRecord):
     def tags(self) -> dict[str, str]:
         """Tags of the run, such as {"model": "small"}."""
         found = self.plan.get("tags")
-        return dict(found) if isinstance(found, Mapping) else {}
+        found = found if isinstance(found, Mapping) else {}
+        return {name: str(value) for name, value in found.items()}
 
     def __repr__(self) -> str:
         parts = ", ".join(f"[{one.brief}]" for one in self.benchmarks)
