@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 ONCE = Policy(attempts=1, error_budget=1.0, warm_up=0)
 CUT = (
-    "the answer to the query 'q0' has 10,000 hits or more, and only so many were read; "
+    "the answer to the query 'q0' has at least 10,000 hits; the rest was not read; "
     "set BERRYEVAL_MAX_HITS to allow more"
 )
 

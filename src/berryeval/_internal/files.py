@@ -287,7 +287,7 @@ _tidied: Final[set[Path]] = set()  # folders, once in a process
 
 
 def _remove_abandoned(folder: Path) -> None:
-    """Remove temporary files that killed processes left: those that nobody has locked."""
+    """Remove the temporary files of killed processes, which no process has locked."""
     if folder in _tidied or sys.platform == "win32":
         return
     _tidied.add(folder)

@@ -78,7 +78,7 @@ class Unpacked:
         self.data += piece
 
     def expect(self, size: int) -> None:
-        """Raise a DataError if so many bytes more are beyond the limit."""
+        """Raise a DataError if this many further bytes exceed the limit."""
         if len(self.data) + size > self._most:
             raise DataError(
                 f"{self._name}: {self._packed:,} compressed bytes grow to more than "

@@ -67,7 +67,7 @@ _FRONT: Final = re.compile(r"\ufeff?---[ \t]*\r?\n(.*?)^---[ \t]*$", re.DOTALL |
 def read_front_matter(text: str) -> dict[str, Any]:
     r"""Return the fields between two lines of `---` at the beginning: texts and lists of texts.
 
-    Values are kept as written. Without valid YAML there are none.
+    Values are kept as written. Front matter that is not valid YAML has no fields.
 
     >>> read_front_matter("---\nlanguage: de\nversion: 1.10\n---\n# Tee")
     {'language': 'de', 'version': '1.10'}

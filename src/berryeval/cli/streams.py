@@ -1,7 +1,7 @@
 """The streams of the process: closed, full or without a reader, they do not disturb a command.
 
-A closed descriptor is the next that Python gives to a file: what goes to stderr would end up in it.
-And where `sys.stderr` is None, `print` and screens write to stdout instead.
+Python gives a closed descriptor to the next file it opens, so messages would end up in that file.
+Without a `sys.stderr`, `print` and screens would write to stdout.
 """
 
 from __future__ import annotations

@@ -181,7 +181,7 @@ class Function(Provider):
             self._with_query = named or kind is Query or not text
 
     def searches_in_process(self) -> bool:
-        """Whether the object says so."""
+        """Whether the object has a true attribute `in_process`."""
         return bool(getattr(self._object, "in_process", False))
 
     def __enter__(self) -> Self:

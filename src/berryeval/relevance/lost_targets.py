@@ -31,7 +31,7 @@ class LostTargets(NamedTuple):
     explanation: str
 
     def describe(self) -> str:
-        """Describe the targets in one line; empty if there are none."""
+        """Describe the targets in one line, or in none if nothing is lost."""
         if not self.lost:
             return ""
         targets = pluralize(self.total, "target")
@@ -73,13 +73,13 @@ def find_unknown_chunks(names: Iterable[str], chunks: Sequence[Chunk]) -> set[st
 
 
 def explain_documents(missing: Iterable[str], known: Collection[str]) -> str:
-    """Explain judged documents that the benchmark does not have; empty if there are none."""
+    """Explain which judged documents are missing from the benchmark, if any."""
     names = list(dict.fromkeys(missing))
     return explain_ids(names, known, sides=_DOCUMENTS) if names else ""
 
 
 def explain_chunks(missing: Iterable[str], known: Collection[str]) -> str:
-    """Explain judged chunks that a chunking does not have; empty if there are none."""
+    """Explain which judged chunks are missing from a chunking, if any."""
     names = list(dict.fromkeys(missing))
     text = explain_ids(names, known, sides=_CHUNKS) if names else ""
     return f"{text}; {_ANCHORS}" if text and not text.endswith(_ANCHORS) else text

@@ -248,7 +248,7 @@ class _Asker:
         if ranking.returned >= most and not self.warned:
             self.warned = True
             log.warning(
-                "the answer to the query %r has %s hits or more, and only so many were read; %s",
+                "the answer to the query %r has at least %s hits; the rest was not read; %s",
                 ranking.query_id, f"{most:,}", HITS.advice,
             )  # fmt: skip
 

@@ -120,7 +120,7 @@ def score_request(
 
 
 def explain_levels(metrics: Iterable[Metric], grades: npt.ArrayLike) -> str:
-    """Explain metrics whose level of relevance no judgment reaches; empty if there are none."""
+    """Explain which metrics have a level of relevance above every grade, if any."""
     highest = float(np.max(grades, initial=0.0))
     levels = [(str(one), one.params.get("rel")) for one in metrics]
     names = [name for name, level in levels if is_number(level) and level > highest]
@@ -333,7 +333,8 @@ def _score_file(
 ) -> tuple[RawScores | None, npt.NDArray[np.uint8] | None]:
     """Score a run while reading its file; return also its text if it had to be read as a whole.
 
-    The scores are None if the native core cannot: the table reader then does or reports why.
+    The scores are None if the native core cannot score the file. It is then read as a table,
+    which works or says why.
     """
     if _backend.native is None or None in requested.specs:
         return None, None
@@ -349,8 +350,7 @@ def _score_file(
         return bool(outcome["clean"])
 
     text = None
-    built_before = not hasattr(native, "score_run_file")  # a checkout that was not built again
-    if built_before or not read_in_place(path, read):
+    if not read_in_place(path, read):
         text = read_bytes(path)
         outcome = native.score_run_text(qrels, text, *options)
     if not outcome["clean"]:

@@ -237,7 +237,7 @@ class Place:
             url = url.set(host=host, port=int(parts.pop("port")) if port else None)
         elif port and "," not in port:  # one port for all hosts; SQLAlchemy needs one for each
             parts["port"] = ",".join([port] * (host.count(",") + 1))
-        places = {name: parts[name] for name in _PLACES if name in parts}
+        places: dict[str, str] = {one: parts[one] for one in _PLACES if one in parts}
         shown = url.render_as_string(hide_password=True)
         shown += f"?{urlencode(places, safe='/,:')}" if places else ""
         return cls(url.set(drivername="postgresql+psycopg", query=parts), None, shown)
