@@ -66,6 +66,7 @@ class Scripted(Provider):
         faults: Faults by query.
         passing: Number of failing attempts of a query before one succeeds.
         index_fault: Fault during indexing.
+        index_fault_if: File without which indexing has no fault.
         close_fault: Fault during closing.
         password: A secret that must never be shown.
     """
@@ -76,6 +77,7 @@ class Scripted(Provider):
     faults: Mapping[str, str] = field(default_factory=dict)
     passing: int = 1_000_000
     index_fault: str = ""
+    index_fault_if: str = ""
     close_fault: str = ""
     password: Any = field(default="", repr=False)
     says: str = field(default="", repr=False)
@@ -85,7 +87,7 @@ class Scripted(Provider):
     def index(self, chunks: Sequence[Chunk]) -> None:
         """Keep the chunks."""
         self._chunks = chunks
-        if self.index_fault:
+        if self.index_fault and (not self.index_fault_if or os.path.exists(self.index_fault_if)):  # noqa: PTH110
             FAULTS[self.index_fault]([])
 
     def search(self, query: Query, k: int) -> Any:

@@ -9,7 +9,7 @@ import pytest
 
 import tests.workflows.scripted  # noqa: F401 - registers the provider
 from berryeval.cli.app import build_app, run
-from berryeval.errors import ConfigurationError, DataError
+from berryeval.errors import ConfigurationError, DataError, RunFailedError
 from berryeval.workflows.evaluation import evaluate
 from berryeval.workflows.run_folder import RunFolder, choose_folder, resume_plan
 from tests.workflows.worlds import asked, benchmark, plan_of, results_of
@@ -71,10 +71,65 @@ def test_answers_on_other_data_are_not_trusted(plan: Plan, tmp_path: Path) -> No
     damaged = file.read_bytes().replace(b"fruit", b"fruis", 1)
     file.write_bytes(damaged)
     benchmark(tmp_path, 6, "lemon lime")
-    evaluate(plan, RunFolder(tmp_path / "run"))
-    assert file.read_bytes() == damaged
-    with pytest.raises(DataError, match=r"not the first line of a journal.*left unchanged"):
-        raise DataError(results_of(plan, tmp_path / "run")["s"].failure)
+    for _ in range(2):
+        with pytest.raises(RunFailedError, match=r"not the first line of a journal.*unchanged"):
+            evaluate(plan, RunFolder(tmp_path / "run"))
+        assert file.read_bytes() == damaged
+
+
+GARBAGE = {
+    "random": bytes(range(256)) * 8,
+    "deep": b"[" * 5000 + b"]" * 5000,
+    "damaged": b"".join(b'{"query_id": "q%d", "outcome": "ok"}\n' % n for n in range(6)),
+}
+
+
+@pytest.mark.usefixtures("plan")
+@pytest.mark.parametrize("how", GARBAGE)
+def test_a_journal_of_garbage_costs_no_scores(
+    tmp_path: Path, how: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The run can be used as before; or its queries are asked again, as the message says."""
+    folder = tmp_path / "run"
+    assert run(build_app(), ["report", str(folder)]) == 0
+    before = {path: path.read_bytes() for path in folder.rglob("*.*") if path.is_file()}
+    file = journal(folder)
+    before[file] = GARBAGE[how]
+    file.write_bytes(GARBAGE[how])
+    capsys.readouterr()
+    assert run(build_app(), ["eval", "--resume", str(folder), "--store", "none"]) == 3
+    said = " ".join(capsys.readouterr().err.split())
+    assert said.count("not the first line of a journal") == 1
+    assert "to ask its queries again, move it away" in said
+    assert "nothing was asked, and the run keeps the scores it had" in said
+    assert {path: path.read_bytes() for path in before} == before
+    assert run(build_app(), ["gate", str(folder), "--fail-below", "RR=0.5"]) == 0
+    assert len(asked(tmp_path / "asked.txt")) == 6
+    file.unlink()
+    assert run(build_app(), ["eval", "--resume", str(folder), "--store", "none"]) == 0
+    assert len(asked(tmp_path / "asked.txt")) == 12
+
+
+@pytest.mark.parametrize("retry", [False, True])
+def test_a_provider_that_cannot_start_again_keeps_its_scores(tmp_path: Path, retry: bool) -> None:
+    """Whatever is left to ask: all of a lost journal, or the failed queries."""
+    down = tmp_path / "down"
+    options = {"faults": {"q1": "raise"}, "index_fault": "raise", "index_fault_if": str(down)}
+    plan = plan_of(benchmark(tmp_path, 3), {"type": "scripted", "name": "s", "options": options})
+    results_of(plan, tmp_path / "run")
+    before = files(tmp_path / "run")
+    record = RunFolder(tmp_path / "run").record_file
+    text = record.read_bytes()
+    if not retry:
+        journal(tmp_path / "run").unlink()
+        del before["results.jsonl"]
+    down.touch()
+    with pytest.raises(RunFailedError, match=r"s on fruit: .*no such index.*keeps the scores"):
+        evaluate(plan, RunFolder(tmp_path / "run"), retry_errors=retry)
+    assert record.read_bytes() == text
+    assert before.items() <= files(tmp_path / "run").items()
+    down.unlink()
+    assert not evaluate(plan, RunFolder(tmp_path / "run"), retry_errors=retry).failures
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "[" * 5000, '{"schema_version": 1}'])

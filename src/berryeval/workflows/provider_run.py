@@ -20,7 +20,6 @@ from berryeval.chunkers import parse_chunker
 from berryeval.errors import (
     BerryEvalError,
     ConfigurationError,
-    DataError,
     MissingDependencyError,
     RunFailedError,
 )
@@ -134,6 +133,7 @@ class ProviderRunner:
         self._listener = listener
         self._retry_errors = retry_errors
         self._has_asked = False
+        self._recorded = 0  # queries of the provider that is being asked
         self._local: set[str] = set()  # labels of providers that search in this process
         self._indexing: set[str] = set()  # of those that find only the chunks of the benchmark
         self.total = self.left = 0
@@ -185,8 +185,12 @@ class ProviderRunner:
         return Renamed(built, rules=read_id_rules(spec))
 
     def ask(self, task: ProviderTask) -> str:
-        """Ask the queries without an answer; return why the provider failed, or ""."""
+        """Ask the queries without an answer; return why the provider failed, or "".
+
+        A failure before the first query is raised if the run has scores: they would be lost.
+        """
         name, benchmark = task.spec.label, task.benchmark.name
+        self._recorded = 0
         try:
             with _same_folder(name):
                 self._ask(task)
@@ -194,6 +198,11 @@ class ProviderRunner:
             raise
         except BerryEvalError as error:
             failure = self._secrets.mask_text(str(error))
+            if not self._recorded and self._had_scores(benchmark, name):
+                raise RunFailedError(
+                    f"{name} on {benchmark}: {failure}; nothing was asked, and the run keeps the "
+                    "scores it had: it can be used as it is"
+                ) from None
             log.error("%s on %s: %s", name, benchmark, failure)  # noqa: TRY400 - logged below
             log.debug("%s", self._secrets.mask_text("".join(traceback.format_exception(error))))
             return failure
@@ -234,6 +243,7 @@ class ProviderRunner:
             def record(ranking: Ranking) -> None:
                 clean = masker.mask(remove_texts(ranking, chunk_of))
                 journal.add(clean)
+                self._recorded += 1
                 log.debug(
                     "Query %s: retrieved %d results in %.0fms",
                     clean.query_id, len(clean.hits), clean.latency * 1000,
@@ -311,12 +321,19 @@ class ProviderRunner:
             unknown_ids={} if unknown is None else unknown.to_json(),
         )
 
+    def _had_scores(self, benchmark: str, provider: str) -> bool:
+        earlier = self._folder.find_record()
+        return any(
+            one.scores is not None and not one.failure
+            for part in (earlier.benchmarks if earlier else ())
+            for one in part.providers
+            if (part.name, one.name) == (benchmark, provider)
+        )
+
     def versions(self, parts: Sequence[BenchmarkRecord]) -> Mapping[str, Any]:
         """Return the versions of what answered; earlier ones if nothing was asked now."""
-        before: Mapping[str, Any] = {}
-        with suppress(DataError):  # a damaged record is rewritten
-            file = self._folder.record_file
-            before = self._folder.read_record().versions if file.exists() else {}
+        earlier = self._folder.find_record()
+        before: Mapping[str, Any] = earlier.versions if earlier else {}
         if before and not self._has_asked:
             return before
         chunkers = {one.chunker for part in parts for one in part.providers}

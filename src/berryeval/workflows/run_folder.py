@@ -21,7 +21,7 @@ import os
 import platform
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -193,11 +193,8 @@ class RunFolder:
         """Whether every provider was asked every query."""
         from berryeval.runner import count_failed
 
-        if not self.record_file.exists():
-            return False
-        try:
-            record = self.read_record()
-        except DataError:  # damaged: it is written again
+        record = self.find_record()
+        if record is None:
             return False
         providers = [one for part in record.benchmarks for one in part.providers]
         if any(one.failure for one in providers):
@@ -293,6 +290,12 @@ class RunFolder:
     def read_record(self) -> RunRecord:
         """Read the record."""
         return RunRecord.from_json(read_json_object(self.record_file), str(self.record_file))
+
+    def find_record(self) -> RunRecord | None:
+        """Read the record; None without one and for a damaged one, which is written again."""
+        with suppress(DataError):
+            return self.read_record() if self.record_file.exists() else None
+        return None
 
 
 def _read_created(manifest: Mapping[str, Any], now: str) -> str:
