@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import os
 import random
+import zlib
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
@@ -13,17 +18,19 @@ from berryeval.benchmarks.loading import bundled_folder
 from berryeval.chunkers import parse_chunker
 from berryeval.data import Qrels
 from berryeval.data.records import Document
+from berryeval.reports import build_trend_lines
 from berryeval.runner.journal import JournalReader
-from berryeval.runs import RunRecord
-from berryeval.workflows import find_run, write_report
+from berryeval.runs import RunRecord, open_store
+from berryeval.workflows import find_run, set_baseline, write_report
 from berryeval.workflows.settings import build_plan
-from tests.torture.trials import ODD, Tally, mutate
+from tests.torture.trials import BUG, ODD, Tally, call, mutate
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
 INPUTS = 400  # of one trial
+SLOW = {"values of a record": 100, "names in reports": 40, "command line": 100}
 
 QRELS = b"".join(b"q%d 0 d%d %d\n" % (n // 3, n, n % 3) for n in range(12))
 RUN = b"".join(b"q%d Q0 d%d %d %.2f tag\n" % (n // 3, n, n % 3 + 1, 9 - n / 7) for n in range(12))
@@ -131,6 +138,112 @@ def _find(content: bytes, folder: Path) -> None:
     find_run(str(folder / "run.json"))
 
 
+def _use(content: bytes, folder: Path) -> None:
+    """Read a changed record, then do one of the things that can be done with a record."""
+    (folder / "run.json").write_bytes(content)
+    record = find_run(str(folder / "run.json")).record
+    kinds = ("json", "junit", "csv", "markdown", "latex", "html", "github", "trec")
+    lines = (
+        ("runs", "show", "run.json", "--worst"),
+        ("gate", "run.json", "--baseline", "baseline.json"),
+        ("compare", "run.json", "run.json"),
+        ("baseline", "diff", "run.json", "--baseline", "baseline.json"),
+    )
+    use = zlib.crc32(content) % (len(kinds) + 3 + len(lines))
+    if use < len(kinds):
+        write_report(record, folder / f"report.{kinds[use]}", format=kinds[use])
+        return
+    if use < len(kinds) + 3:
+        _store(record, folder)
+        return
+    set_baseline(str(folder / "run.json"), folder / "baseline.json")
+    arguments = lines[use - len(kinds) - 3]
+    words = [str(folder / one) if one.endswith(".json") else one for one in arguments]
+    code, said = call(*words, "--json")
+    if BUG in said or code not in {0, 1, 2, 3}:
+        raise ArithmeticError(f"{' '.join(arguments)}: exit {code}: {said[-300:]}")
+
+
+def _store(record: RunRecord, folder: Path) -> None:
+    with open_store(folder / "runs.db") as store:
+        added = store.add(record, replace_content=True).id
+        if store.get(added).dumps() != replace(record, id=added).dumps():
+            raise ArithmeticError("the store returns another record")
+        store.list_runs()
+        for options in ({"metric": "nDCG@10"}, {"latency": "p95"}, {"cost": "usd"}):
+            build_trend_lines(store.trend(**options, tag="model"))
+        store.delete([added])
+
+
+def _read_baseline(content: bytes, folder: Path) -> None:
+    (folder / "baseline.json").write_bytes(content)
+    code, said = call("baseline", "show", str(folder / "baseline.json"))
+    if BUG in said or code not in {0, 2}:
+        raise ArithmeticError(f"exit {code}: {said[-300:]}")
+
+
+COMMAND_LINES = (
+    b"runs list --since 30d --limit 3 --metrics nDCG@10",
+    b"runs trend nDCG@10 --until 2026-02-21 --latency p95",
+    b"runs show latest~1 --worst 3",
+    b"runs prune --keep 3 --older-than 2w --dry-run",
+    b"runs export latest --format csv",
+    b"eval fruit --providers bm25:fixed-100 --metrics RR -k 5 --limit 2 --dry-run --tags a=b",
+    b"compare latest latest~1 --metrics RR",
+    b"list metrics ndcg",
+    b"score q.trec r.trec -m P@5",
+)
+COMMAND_PARTS = [
+    *(b"-", b"--", b"--json", b"=", b"~", b"9" * 5000, b"-1", b"1e999", b"nan", b"\xff"),
+    *(b"\xed\xa0\x80", b"latest", b"0d", b"9" * 18 + b"w", b"'", b'"', b"[", b"{", b":", b"/"),
+    *(b"\x00", b"@", b",", b" "),
+]  # fmt: skip
+
+
+def _run_command(content: bytes, folder: Path) -> None:
+    os.chdir(folder)
+    words = content.decode(errors="surrogateescape").split(" ")
+    if "eval" in words and not {"--dry-run"} & set(words):
+        return
+    code, said = call(*words)
+    if BUG in said or code not in {0, 1, 2, 3}:
+        raise ArithmeticError(f"exit {code}: {said[-300:]}")
+
+
+VALUES = (
+    *(None, True, False, 0, -1, 1e308, -0.0, 10**18, 10**30, -(10**400), 0.1, float("inf")),
+    *("", "x", "\ud800", "\0", "=1+1", "9" * 60, "é" * 3000, "nan", "2026-13-45", "a\nb", "[x](y)"),
+    *([], {}, [[]], [None], {"": None}, {"a": [1, {"b": []}]}, [{}] * 3, ["a", 1], {"1": 2}),
+)
+
+
+def change_json(chance: random.Random, content: bytes) -> bytes:
+    """Return a JSON text with one to three values or names replaced by odd ones."""
+    data = json.loads(content)
+    for _ in range(chance.randint(1, 3)):
+        place: Any = data
+        while True:
+            keys = list(place) if isinstance(place, dict) else list(range(len(place)))
+            if not keys:
+                break
+            key = chance.choice(keys)
+            inner = place[key]
+            if isinstance(inner, dict | list) and inner and chance.randrange(10):
+                place = inner
+                continue
+            kind = chance.choice(("delete", "rename", "repeat", "replace", "replace"))
+            if kind == "delete":
+                del place[key]
+            elif kind == "rename" and isinstance(place, dict):
+                place[str(chance.choice(VALUES))[:50]] = place.pop(key)
+            elif kind == "repeat" and isinstance(place, list):
+                place.append(copy.deepcopy(place[key]))
+            else:
+                place[key] = copy.deepcopy(chance.choice(VALUES))
+            break
+    return json.dumps(data).encode()
+
+
 Target = tuple[str, tuple[bytes, ...], "Callable[[bytes, Path], Any]"]
 
 
@@ -157,6 +270,11 @@ def list_targets(shared: Path) -> list[Target]:
         ("record", ((out / "run.json").read_bytes(),), _find),
         ("journal", tuple(_start(path) for path in sorted(out.rglob("results.jsonl"))),
          _read_file("results.jsonl", _read_journal)),
+        ("values of a record", ((out / "run.json").read_bytes(),), _use),
+        ("values of a baseline", ((shared / "intact" / "baseline.json").read_bytes(),),
+         _read_baseline),
+        ("values of a golden set", (queries,), _read_file("golden-set.json", be.load_benchmark)),
+        ("command line", COMMAND_LINES, _run_command),
     ]  # fmt: skip
 
 
@@ -191,9 +309,10 @@ def try_once(chance: random.Random, folder: Path, shared: Path) -> Tally:
     """Feed one reader with changed inputs."""
     tally = Tally()
     name, seeds, read = chance.choice(list_targets(shared))
-    for _ in range(INPUTS):
-        parts = METRIC_PARTS if name == "metric name" else ODD
-        content = mutate(chance, chance.choice(seeds), parts)
+    for _ in range(SLOW.get(name, INPUTS)):
+        parts = {"metric name": METRIC_PARTS, "command line": COMMAND_PARTS}.get(name, ODD)
+        change = change_json if name.startswith("values") else partial(mutate, parts=parts)
+        content = change(chance, chance.choice(seeds))
         tally.counts["inputs"] += 1
         tally.counts[f"inputs: {name}"] += 1
         before = len(tally.broken)

@@ -46,10 +46,12 @@ class Tally:
 
 def call(*arguments: str) -> tuple[int, str]:
     """Return the exit code and all output of a command line, run in this process."""
-    out = io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
+    out = io.BytesIO()
+    stream = io.TextIOWrapper(out, encoding="utf-8", write_through=True)  # as that of a terminal
+    with contextlib.redirect_stdout(stream), contextlib.redirect_stderr(stream):
         code = run(build_app(), list(arguments))
-    return code, out.getvalue()
+    stream.flush()
+    return code, out.getvalue().decode()
 
 
 def mutate(chance: Random, content: bytes, parts: list[bytes]) -> bytes:
