@@ -170,7 +170,8 @@ def _store(record: RunRecord, folder: Path) -> None:
         if store.get(added).dumps() != replace(record, id=added).dumps():
             raise ArithmeticError("the store returns another record")
         store.list_runs()
-        for options in ({"metric": "nDCG@10"}, {"latency": "p95"}, {"cost": "usd"}):
+        followed: Any = ({"metric": "nDCG@10"}, {"latency": "p95"}, {"cost": "usd"})
+        for options in followed:
             build_trend_lines(store.trend(**options, tag="model"))
         store.delete([added])
 
@@ -210,7 +211,7 @@ def _run_command(content: bytes, folder: Path) -> None:
         raise ArithmeticError(f"exit {code}: {said[-300:]}")
 
 
-VALUES = (
+VALUES: tuple[Any, ...] = (
     *(None, True, False, 0, -1, 1e308, -0.0, 10**18, 10**30, -(10**400), 0.1, float("inf")),
     *("", "x", "\ud800", "\0", "=1+1", "9" * 60, "é" * 3000, "nan", "2026-13-45", "a\nb", "[x](y)"),
     *([], {}, [[]], [None], {"": None}, {"a": [1, {"b": []}]}, [{}] * 3, ["a", 1], {"1": 2}),
