@@ -96,7 +96,7 @@ def answer_of(folder: Path) -> Path:
 
 def finish(trial: Trial) -> bool:
     """Collect a trial if it has ended or hangs; return whether it did."""
-    kind = trial.kind
+    kind, before = trial.kind, len(trial.kind.broken)
     done, status, usage = os.wait4(trial.process, os.WNOHANG)
     seconds = time.monotonic() - trial.began
     hangs = not done and seconds > kind.limit
@@ -120,6 +120,8 @@ def finish(trial: Trial) -> bool:
     kind.peak = max(kind.peak, megabytes)
     if megabytes > MEMORY_LIMIT:
         kind.broken.append(f"trial {trial.number}: took {megabytes} MB")
+    for one in kind.broken[before:]:
+        print(f"{kind.name} {one}"[:500], file=sys.stderr, flush=True)
     kind.spent += seconds
     shutil.rmtree(trial.folder, ignore_errors=True)
     return True
