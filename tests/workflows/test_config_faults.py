@@ -52,6 +52,7 @@ def test_providers_are_names_or_mappings(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
+        (GOOD + "<ate: 3\n", ":3: unknown key '<ate'; did you mean 'gate'?"),
         (GOOD + "providrs: [x]\n", ":3: unknown key 'providrs'; did you mean 'providers'?"),
         (
             GOOD + "run:\n  timout: 3\n",

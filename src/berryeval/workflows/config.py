@@ -189,6 +189,8 @@ def _format_fault(model: type[BaseModel], errors: ValidationError, file: Places 
     fault = next(unknown, faults[0])  # a misspelled key explains why another one is missing
     kinds = ("<", "dict[")  # names of types, not of keys
     path: KeyPath = tuple(part for part in fault["loc"] if not str(part).startswith(kinds))
+    if fault["type"] == "extra_forbidden" and path[-1:] != fault["loc"][-1:]:
+        path += fault["loc"][-1:]  # a key that looks like a type
     cause = fault.get("ctx", {}).get("error")
     path += cause.path if isinstance(cause, MisplacedError) else ()
     shown = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
