@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -99,3 +101,86 @@ def test_an_earlier_answer_keeps_a_run_going() -> None:
     found.clear()
     ask_all(Broken(), queries[1:], 5, found.append, patience, Progress(done=1))
     assert len(found) == 29
+
+
+class InOrder(Provider):
+    """A provider that is asked all queries at once and answers in an order; all but one fail."""
+
+    def __init__(self, order: list[str], good: str = "") -> None:
+        self._order, self._good = order, good
+        self._started = threading.Barrier(len(order))
+        self._may_end = {query: threading.Event() for query in order}
+
+    def search(self, query: Query, k: int) -> list[Hit]:
+        self._started.wait()
+        if query.id == self._order[0]:
+            self._may_end[query.id].set()
+        self._may_end[query.id].wait()
+        if query.id == self._good:
+            return [Hit("d0", 1.0)][:k]
+        raise ValueError(query.id)
+
+    def let_next_end(self, ranking: Ranking) -> None:
+        """Let the next query of the order end: the one before it was recorded."""
+        for query in self._order[self._order.index(ranking.query_id) + 1 :][:1]:
+            self._may_end[query].set()
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations(["q0", "q1", "q2"])))
+@pytest.mark.parametrize(("good", "failed"), [("", 3), ("q1", 2)])
+def test_queries_in_flight_are_counted_whatever_their_order(
+    order: tuple[str, ...], good: str, failed: int
+) -> None:
+    provider = InOrder(list(order), good)
+    found: list[Ranking] = []
+
+    def record(ranking: Ranking) -> None:
+        found.append(ranking)
+        provider.let_next_end(ranking)
+
+    queries = [Query(query, "") for query in sorted(order)]
+    message = rf"stopped after {failed} of 3 queries failed \(of 3; .* 0.5\); last error: ValueErr"
+    with pytest.raises(RunFailedError, match=message):
+        ask_all(provider, queries, 5, record, Policy(concurrency=4, warm_up=0, attempts=1))
+    assert [ranking.query_id for ranking in found] == list(order)
+
+
+def test_a_query_in_flight_may_save_a_run() -> None:
+    """20 errors in a row stop a run, unless one of the queries in flight is answered."""
+    hopeless = threading.Event()
+
+    class Slow(Provider):
+        def search(self, query: Query, k: int) -> list[Hit]:
+            if query.id != "q0":
+                raise ValueError(query.id)
+            hopeless.wait()
+            return [Hit("d0", 1.0)][:k]
+
+    found: list[str] = []
+
+    def record(ranking: Ranking) -> None:
+        found.append(ranking.query_id)
+        if len(found) == 20:
+            hopeless.set()
+
+    queries = [Query(f"q{number}", "") for number in range(30)]
+    ask_all(Slow(), queries, 5, record, Policy(concurrency=2, error_budget=0.99, warm_up=0))
+    assert found[20] == "q0"
+    assert sorted(found) == sorted(query.id for query in queries)
+
+
+@pytest.mark.parametrize("concurrency", [1, 2, 4])
+def test_a_run_in_which_every_query_failed_has_no_scores(tmp_path: Path, concurrency: int) -> None:
+    """The sentence agrees with what was recorded, and the same holds when it is resumed."""
+    source, log = benchmark(tmp_path, 3), tmp_path / "asked.txt"
+    faults = dict.fromkeys(["q0", "q1", "q2"], "raise")
+    asking = plan(source, log, faults, concurrency=concurrency)
+    found = results_of(asking, tmp_path / "run")["s"]
+    count = found.outcomes["error"]
+    assert count == min(3, concurrency + 1)
+    assert found.failure.startswith(f"stopped after {count} of {count} queries failed (of 3; ")
+    assert found.record.scores is None
+    again = results_of(asking, tmp_path / "run")["s"]
+    assert again.failure.startswith(f"nothing was asked: {count} of {count} queries failed before")
+    assert again.record.scores is None
+    assert len(asked(log)) == count

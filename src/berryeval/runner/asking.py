@@ -80,8 +80,8 @@ def ask_all(
     """Ask every query and pass each ranking to `record`, in the order in which they finish.
 
     An error becomes the outcome of its query. A run that exceeds its error budget is stopped with a
-    `RunFailedError`; the rankings recorded until then are kept. The progress `before`, of earlier
-    parts of the same run, counts towards its budget.
+    `RunFailedError` once the queries in flight have ended; all that was recorded is kept. The
+    progress `before`, of earlier parts of the same run, counts towards its budget.
     """
     run_async(_Asker(provider, queries, k, record, policy or Policy(), before).run)
 
@@ -185,6 +185,9 @@ class _Asker:
     failed: int = field(init=False)
     failure: Exception | None = field(default=None, init=False)
     warned: bool = field(default=False, init=False)
+    stopping: bool = field(default=False, init=False)  # until the queries in flight have ended
+    recorded: set[str] = field(default_factory=set, init=False)
+    last_error: str = field(default="", init=False)
 
     def __post_init__(self) -> None:
         self.done, self.failed = self.before
@@ -197,17 +200,39 @@ class _Asker:
     async def run(self) -> None:
         import anyio
 
-        waiting = _split(self.queries, self._batch_size)
+        left = self.queries
         try:
             async with anyio.create_task_group() as group:
                 group.start_soon(self._warm_up)
-            async with anyio.create_task_group() as group:
-                for _ in range(min(self.policy.concurrency, len(self.queries))):
-                    group.start_soon(self._work, waiting, group.cancel_scope)
+            while left and not self.failure:
+                waiting = _split(left, self._batch_size)
+                async with anyio.create_task_group() as group:
+                    for _ in range(min(self.policy.concurrency, len(left))):
+                        group.start_soon(self._work, waiting, group.cancel_scope)
+                left = self._find_left(left)
         finally:
             await self.attempts.close()
         if self.failure:
             raise self.failure
+
+    def _find_left(self, asked: Sequence[Query]) -> Sequence[Query]:
+        """Return the queries still to ask: those in flight may have saved the run, or not."""
+        if not self.stopping:
+            return ()
+        self.stopping = False
+        if self._is_hopeless():
+            self.failure = self.failure or RunFailedError(
+                f"stopped after {self.failed} of {self.done} queries failed (of {self._total}; the "
+                f"error budget is {self.policy.error_budget:g}); last error: {self.last_error}"
+            )
+        return [query for query in asked if query.id not in self.recorded]
+
+    @property
+    def _total(self) -> int:
+        return self.before.done + len(self.queries)
+
+    def _is_hopeless(self) -> bool:
+        return self.policy.is_hopeless(self.failed, self.done, self._total)
 
     async def _warm_up(self) -> None:
         """Ask a few queries unmeasured; an error here is reported when the query counts."""
@@ -222,6 +247,8 @@ class _Asker:
         for queries in waiting:
             together, tried = await self._ask_batch(queries) if len(queries) > 1 else ([], 0)
             for query, answered in zip_longest(queries, together):
+                if self.stopping and answered is None:
+                    return
                 ranking = answered or await self._ask(query, tried)
                 try:
                     self._count(ranking)
@@ -229,18 +256,18 @@ class _Asker:
                     self.failure = self.failure or error
                     scope.cancel()
                     return
+            if self.stopping:
+                return
 
     def _count(self, ranking: Ranking) -> None:
         self.record(ranking)
         self._warn_of_many(ranking)
+        self.recorded.add(ranking.query_id)
         self.done += 1
-        self.failed += ranking.outcome in FAILED
-        total = self.before.done + len(self.queries)
-        if self.policy.is_hopeless(self.failed, self.done, total):
-            raise RunFailedError(
-                f"stopped after {self.failed} of {self.done} queries failed (of {total}; the "
-                f"error budget is {self.policy.error_budget:g}); last error: {ranking.error}"
-            )
+        if ranking.outcome in FAILED:
+            self.failed += 1
+            self.last_error = ranking.error
+        self.stopping = self.stopping or self._is_hopeless()
 
     def _warn_of_many(self, ranking: Ranking) -> None:
         """Tell once that an answer was not read to its end."""

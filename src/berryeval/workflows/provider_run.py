@@ -237,6 +237,9 @@ class ProviderRunner:
                 )
                 log.warning(text, spec.label, benchmark.name, lines)
             self._listener.start(benchmark.name, spec.label, len(queries), before.done)
+            in_process = spec.label in self._local
+            policy = self._plan.run.policy(self._plan.seed, in_process=in_process)
+            _check_budget(before, len(queries), policy)
             if not left:
                 return
 
@@ -251,9 +254,6 @@ class ProviderRunner:
                 self._listener.answered(clean)
 
             chunk_of = {chunk.id: chunk for chunk in task.chunks}
-            in_process = spec.label in self._local
-            policy = self._plan.run.policy(self._plan.seed, in_process=in_process)
-            _check_budget(before, len(queries), policy)
             with _guard("the provider could not be prepared", RunFailedError):
                 provider = self._build_provider(spec)
                 provider.expect(benchmark.queries)
@@ -266,12 +266,12 @@ class ProviderRunner:
             _warn_about_strip(spec, provider)
 
     def score(self, task: ProviderTask, failure: str) -> ProviderResult:
-        """Score the answers; a provider that failed before the last query has no scores."""
+        """Score the answers; one that failed before the last query, or on all, has none."""
         part = self._folder.part(task.benchmark.name, task.spec)
         with Answers.open(part / JOURNAL, task.queries, task.chunks) as answers:
-            if failure and len(answers) < len(task.queries):
+            spec, outcomes = task.spec, answers.outcomes
+            if failure and (len(answers) < len(task.queries) or outcomes.keys() <= {*FAILED}):
                 (part / SCORES).unlink(missing_ok=True)  # of fewer queries, or of an earlier run
-                spec, outcomes = task.spec, answers.outcomes
                 record = ProviderRecord(
                     spec.label, spec.type, task.chunker, outcomes=outcomes, failure=failure
                 )
