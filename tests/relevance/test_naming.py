@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import berryeval as be
-from berryeval.data.records import Anchor, Document, Hit, Judgment, Query
+from berryeval.data.records import Anchor, Chunk, Document, Hit, Judgment, Query
 
 GUIDE = (
     "# REST\n\nIntro.\n\n## Creating a controller {#creating}\n\nWrite it.\n\n## Errors\n\nOops.\n"
@@ -98,14 +98,21 @@ def test_sections_match_only_by_equal_names() -> None:
         assert recall(golden, "guide#use") == 1.0
 
 
-def test_document_missing_from_the_corpus_matches_by_its_id() -> None:
-    golden = benchmark(Judgment("q", Anchor(document="dX"), 1))
-    assert recall(golden, "dX") == 1.0
-    assert recall(golden, Hit("c1", doc_id="dX", text="Some of it.")) == 1.0
-    assert recall(golden, "dY", "boot/data") == 0.0
+def test_a_document_missing_from_the_corpus_cannot_be_found() -> None:
+    judged = Judgment("q", Anchor(document="dX"), 1)
+    golden = benchmark(judged)
+    piece = Hit("c1", doc_id="dX", text="Some of it.")
+    assert recall(golden, "dX", piece, "dX#part", "boot/data") == 0.0
     scores = be.evaluate_hits(golden, {"q": ["dX"]}, ["R@1"])
     (note,) = scores.notes
     assert note.startswith("1 of 1 target is not in the documents: 'dX' judged; there is")
+    unlisted = benchmark(judged, documents=())
+    assert recall(unlisted, "dX") == recall(unlisted, piece) == 1.0
+    chunks = [Chunk("c1", "d1", "Some.", 0, 5)]  # of a system, not of the benchmark
+    found = be.evaluate_hits(unlisted, {"q": [piece]}, ["R@1"], chunks=chunks)
+    assert found.mean["R@1"] == 1.0
+    named = benchmark(Judgment("q", Anchor(chunk="dX"), 1))  # a chunk of the provider
+    assert recall(named, "dX") == 1.0
 
 
 def test_any_section_of_a_judged_document_matches() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -93,6 +94,17 @@ def test_a_map_of_ids_cures_anything(tmp_path: Path) -> None:
     file.write_text('{"0": 7}', encoding="utf-8")
     with pytest.raises(BerryEvalError, match=r"'0' must map to an id, found 7"):
         run_one(numbers.__getitem__, id_map=str(file))
+
+
+def test_a_removed_document_that_a_stale_index_still_finds_is_not_relevant() -> None:
+    kept = tuple(one for one in LIBRARY.documents if one.id != "csv")
+    whole = run_one(str)
+    stale = run_one(str, replace(LIBRARY, documents=kept))
+    assert whole.scores.mean["RR"] == 1.0
+    assert stale.scores.mean["RR"] == pytest.approx(1 - 1 / len(LIBRARY.queries))
+    words = "retrieved ids are not in the benchmark, and cannot be relevant: 'csv' returned;"
+    assert [words in one for one in stale.warnings].count(True) == 1
+    assert stale.record.unknown_ids["count"] == 3
 
 
 def test_some_wrong_ids_are_a_warning_also_beside_a_gate() -> None:

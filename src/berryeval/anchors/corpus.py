@@ -176,6 +176,7 @@ class Corpus:
 
     Attributes:
         closed: Whether documents that are not here do not exist; False if there are no documents.
+        listed: Whether documents were given, and not only chunks of them.
     """
 
     def __init__(
@@ -186,6 +187,7 @@ class Corpus:
             if document.id in self._texts:
                 raise DataError(f"the document id {document.id!r} is not unique")
             self._texts[document.id] = Text(document.id, document.text)
+        self.listed = bool(self._texts)
         pieces: dict[str, list[Chunk]] = defaultdict(list)
         for chunk in chunks or ():
             if chunk.doc_id and chunk.doc_id not in self._texts:

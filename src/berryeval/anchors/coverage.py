@@ -114,14 +114,15 @@ class Pieces:
     def __init__(self, pieces: Sequence[Piece], corpus: Corpus, rule: CoverageRule) -> None:
         self._pieces = pieces
         self._rule = rule
+        self._lists_documents = corpus.listed
         self._placed = [place_piece(piece, corpus) for piece in pieces]
         self._indexes: dict[str, SpanIndex] = {}
 
     def covering(self, target: Location) -> list[int]:
         """Return the numbers of the pieces that cover a target, in order."""
         anchor = target.anchor
-        if not target.resolves and not target.is_document:
-            return []  # a missing document can still be found by its id
+        if not target.resolves and (self._lists_documents or not target.is_document):
+            return []  # only among chunks can a missing document still be found by its id
         if anchor.chunk:
             return self._by_id.get(anchor.chunk, [])
         if target.is_document:

@@ -246,6 +246,8 @@ class IdTally:
         self._lists_ids = targets.corpus.closed and not has_pack
         for judgment in judgments:
             anchor, alias = judgment.target, judgment.extra.get("chunk_id")
+            if anchor.document and targets.corpus.listed and anchor.document not in targets.corpus:
+                continue  # a document that was removed: a search that still finds it is stale
             self._judged.update(dict.fromkeys(filter(None, (anchor.chunk, anchor.document))))
             if anchor.chunk and anchor.chunk not in targets.chunks:
                 self._lists_ids = False
