@@ -39,6 +39,8 @@ FORMS: dict[str, Callable[[str], str]] = {
     "backslashes": lambda key: "".join(f"\\{sign}" for sign in key),
     "bytes": lambda key: repr(key.encode())[2:-1],
     "upper": str.upper,
+    "octal": lambda key: "".join(f"\\{byte:03o}" for byte in key.encode()),
+    "partly octal": lambda key: f"{key[:-1]}\\{ord(key[-1]):03o}" if key[-1] < "\x80" else key,
     "hex": lambda key: key.encode().hex().upper(),
     "wrapped": lambda key: f"{key[:7]}\n    {key[7:]}",
 }
@@ -63,6 +65,20 @@ def test_a_value_is_masked_inside_base64(before: str, after: str, url: bool) -> 
         assert "***" in masked
         assert len(head) * 6 <= len(before.encode()) * 8
         assert len(tail.rstrip("=")) <= -(-len(after.encode()) * 8 // 6)
+
+
+@pytest.mark.parametrize("before", ["", "u", "u:", "us:", "usr:", "Bearer "])
+@pytest.mark.parametrize("after", ["", "}", "}}", "}}}", "}}}}"])
+@pytest.mark.parametrize("lower", [False, True])
+def test_a_value_is_masked_inside_base32(before: str, after: str, lower: bool) -> None:
+    whole = base64.b32encode(f"{before}{KEY}{after}".encode()).decode()
+    whole = whole.lower() if lower else whole
+    for text in (whole, whole.rstrip("="), quote(whole, safe=""), f"{whole[:20]}\n{whole[20:]}"):
+        masked = Masker([KEY]).mask(f"<{text}>")
+        head, _, tail = unquote(masked[1:-1]).partition("***")
+        assert "***" in masked
+        assert len(head) * 5 <= len(before.encode()) * 8
+        assert len(tail.rstrip("=")) <= -(-len(after.encode()) * 8 // 5)
 
 
 @given(st.text(min_size=4, max_size=20), st.sampled_from(sorted(FORMS.keys() - {"wrapped"})))

@@ -228,6 +228,10 @@ BAD_ANSWERS: Mapping[str, tuple[Callable[[list[Hit]], Any], str]] = {
         lambda hits: Answer(hits, {"usd": float("inf")}),
         "ProviderError: cost 'usd' must be a finite number, found inf",
     ),
+    "negative cost": (
+        lambda hits: Answer(hits, {"usd": -1}),
+        "ProviderError: cost 'usd' must not be negative, found -1",
+    ),
     "deep cost": (lambda hits: Answer(hits, {"usd": 1, "by": _nest(3000), "m": Mute()}), ""),
     # Errors.
     "mute error": (_raising(MuteError), "MuteError: <MuteError that cannot be shown>"),

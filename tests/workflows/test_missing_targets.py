@@ -34,11 +34,18 @@ def fruits(*judged: str, quote: str = "") -> be.Benchmark:
 @pytest.mark.parametrize(
     ("judged", "explanation"),
     [
-        (("apples.md", "bananas.md"), "'apples.md' judged; there is 'apples'; the ids have a file"),
+        (
+            ("apples.md", "bananas.md"),
+            "there is 'apples'; the ids have a file extension: write 'apples';",
+        ),
         (("Apples", "Bananas"), "'Apples' judged; there is 'apples'; the ids have other letter"),
         (("docs/apples.md",), "'docs/apples.md' judged; there is 'apples'; the ids have a path"),
         ((" apples ", "bananas\t"), "; the ids have blanks around them; remove"),
-        (("apples;bananas",), "'apples;bananas' judged; there is 'apples'"),
+        (
+            ("apples;bananas",),
+            "'apples;bananas' judged; there is 'apples'; write one document per row;",
+        ),
+        (("apples, bananas",), "there is 'apples'; write one document per row;"),
         (("MARCO_1", "MARCO_2"), "'MARCO_1', 'MARCO_2' judged; there is 'apples', 'bananas', "),
     ],
 )
@@ -62,7 +69,7 @@ def test_some_targets_elsewhere_are_a_warning() -> None:
     (warning,) = one.warnings
     assert warning == (
         "1 of 2 targets is not in the documents: 'bananas.md' judged; there is "
-        "'bananas'; the ids have a file extension"
+        "'bananas'; the ids have a file extension: write 'bananas'"
     )
 
 

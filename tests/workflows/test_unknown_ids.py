@@ -107,6 +107,13 @@ def test_a_removed_document_that_a_stale_index_still_finds_is_not_relevant() -> 
     assert stale.record.unknown_ids["count"] == 3
 
 
+def test_no_cure_is_made_of_a_masked_id() -> None:
+    assert find_cure(["fig-***"], ["fig"]) == ((), "", "")
+    said = "'fig-***' returned; the benchmark has 'fig'; is it a search over other documents?"
+    assert explain_ids(["fig-***"], ["fig"]) == said
+    assert find_cure(["fig-***", "fig.md"], ["fig"]) == (("extension",), "fig.md", "fig")
+
+
 def test_some_wrong_ids_are_a_warning_also_beside_a_gate() -> None:
     result = run_one(lambda name: name if name != "csv" else "csv.md")
     assert result.failure == ""

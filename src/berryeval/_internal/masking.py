@@ -12,7 +12,7 @@ import re
 import sys
 import threading
 from array import array
-from base64 import b64encode
+from base64 import b32encode, b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakSet
@@ -25,7 +25,7 @@ MASK: Final = "***"
 SHORTEST: Final = 4  # shorter values also match inside other words
 _LONG: Final = 12  # no such value comes about by chance from several words
 _LINE: Final = 16  # least length of a line of a key in several lines, to be masked alone
-_CORE: Final = 6  # least length of a value in Base64
+_CORE: Final = 6  # least length of a value in Base64 or Base32
 _PASSES: Final = 3  # a text may be encoded several times over
 _DEEPEST: Final = 100
 _AHEAD: Final = 1 << 16  # characters to look at beyond a cut
@@ -33,7 +33,7 @@ _ESCAPE: Final = re.compile(
     rb"%[0-9A-Fa-f]{2}"
     rb"|&(?:#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z]{2,8});"
     rb"|\\u[dD][89abAB][0-9A-Fa-f]{2}\\u[dD][c-fC-F][0-9A-Fa-f]{2}"
-    rb"|\\u[0-9A-Fa-f]{4}|\\x[0-9A-Fa-f]{2}|\\.",
+    rb"|\\u[0-9A-Fa-f]{4}|\\x[0-9A-Fa-f]{2}|\\[0-3][0-7]{2}|\\.",
     re.DOTALL,
 )
 _SIGNS: Final = b"%&\\"  # one of them starts every escape
@@ -48,16 +48,17 @@ _lock: Final = threading.Lock()
 class Masker:
     """Secret values to mask in texts; each mask takes time linear in the length of the text.
 
-    A value is found in any letter case, percent-encoded, HTML- or JSON-escaped, also partly or
-    several times over, in hexadecimal, and in Base64 alone or as part of more. While a masker
-    lives, `mask_known` masks its values too.
+    A value is found in any letter case, percent-encoded, HTML- or JSON-escaped, in octal escapes,
+    also partly or several times over, in hexadecimal, and in Base64 or Base32 alone or as part of
+    more. While a masker lives, `mask_known` masks its values too.
     """
 
     def __init__(self, values: Iterable[str] = ()) -> None:
         self.values: set[str] = set()
         self._folded: set[bytes] = set()
         self._joined: set[bytes] = set()  # without spaces: long keys may be wrapped into lines
-        # Base64 is case-sensitive; the flags tell whether its neighbours hold bits of the value.
+        # Base64 is case-sensitive, Base32 is in one case; the flags tell whether the neighbours
+        # of a core hold bits of the value.
         self._cores: dict[bytes, tuple[bool, bool]] = {}
         for value in values:
             self.add(value)
@@ -279,8 +280,8 @@ def _decode(data: bytes, places: Sequence[int]) -> tuple[bytes, Sequence[int]]:
 
 
 def _decode_escape(token: bytes) -> bytes:
-    if token[:1] == b"%":
-        return bytes.fromhex(token[1:].decode())
+    if token[:1] == b"%" or (token[:2] == b"\\x" and len(token) > 2):  # noqa: PLR2004 - as below
+        return bytes.fromhex(token[-2:].decode())
     if token[:2] == b"&#":
         digits = token[2:-1].lower()
         number = int(digits[1:], 16) if digits[:1] == b"x" else int(digits)
@@ -292,8 +293,8 @@ def _decode_escape(token: bytes) -> bytes:
         return text.encode(errors="surrogatepass")
     if len(token) == 2:  # noqa: PLR2004 - a backslash and a character
         return token[1:]
-    if token[:2] == b"\\x":
-        return bytes.fromhex(token[2:].decode())
+    if token[1:].isdigit():
+        return bytes([int(token[1:], 8)])
     units = bytes.fromhex(token.replace(b"\\u", b"").decode())
     return units.decode("utf-16-be", "surrogatepass").encode(errors="surrogatepass")
 
@@ -309,13 +310,17 @@ def _drop_spaces(data: bytes, places: Sequence[int]) -> tuple[bytes, Sequence[in
 
 
 def _find_cores(data: bytes) -> dict[bytes, tuple[bool, bool]]:
-    """Return the part of the Base64 of any text with this data that depends on the data alone."""
+    """Return the part of the Base64 and Base32 of any text with this data that depends on it alone.
+
+    A letter of Base64 holds 6 bits and 3 bytes are a group; of Base32, these are 5 and 5.
+    """
     found: dict[bytes, tuple[bool, bool]] = {}
-    for lead in range(3):
-        bits = 8 * (lead + len(data))
-        first, last = -(-8 * lead // 6), bits // 6
-        core = b64encode(b"\0" * lead + data + b"\0\0")[first:last]
-        if len(core) >= _CORE:
-            ends = (lead > 0, bits % 6 > 0)
-            found |= {core: ends, core.translate(_TO_URL): ends}
+    for encode, size, group in ((b64encode, 6, 3), (b32encode, 5, 5)):
+        for lead in range(group):
+            bits = 8 * (lead + len(data))
+            first, last = -(-8 * lead // size), bits // size
+            core = encode(b"\0" * lead + data + b"\0" * group)[first:last]
+            other = core.translate(_TO_URL) if encode is b64encode else core.lower()
+            if len(core) >= _CORE:
+                found |= dict.fromkeys((core, other), (lead > 0, bits % size > 0))
     return found

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 NOTHING: Final = "-"  # placeholder for a missing number
 _ROUNDING: Final = 1e-12
+_HUGE: Final = 1e15  # numbers from here on have an exponent
 _LARGE: Final = 100  # amounts from here on have no decimals
 _COUNT: Final = 10  # differences from here on are of counts, not of fractions
 LIMIT_ROUNDING: Final = 1e-9  # a mean of floats may miss a limit by this much and still meet it
@@ -27,6 +28,8 @@ _SMALLEST_P: Final = 0.001
 
 def _format_fixed(value: float, digits: int, *, sign: bool = False) -> str:
     """Format with a fixed number of decimals; a value that rounds to zero has no sign."""
+    if abs(value) >= _HUGE:
+        return f"{value:{'+' if sign else ''}.3g}"
     text = f"{value:{'+' if sign else ''}.{digits}f}"
     return text.lstrip("+-") if float(text) == 0 else text
 
@@ -93,7 +96,7 @@ def format_delta(value: float) -> str:
 def format_precise_delta(value: float) -> str:
     """Format a difference in a sentence, with enough digits to tell it from 0."""
     if abs(value) >= _COUNT:
-        return f"{value:+.1f}"
+        return f"{value:+.1f}" if abs(value) < _HUGE else f"{value:+.3g}"
     text = f"{value:+.3f}"
     return f"{value:+.1g}" if value and not float(text) else text
 
@@ -123,6 +126,8 @@ def format_milliseconds(seconds: float) -> str:
 
 def format_amount(value: float) -> str:
     """Format tokens or money: no decimals from 100 on, else three significant digits."""
+    if abs(value) >= _HUGE:
+        return f"{value:.3g}"
     if abs(value) >= _LARGE:
         return f"{value:.0f}"
     digits = 3 if value == 0 else max(0, 2 - math.floor(math.log10(abs(value))))
@@ -147,6 +152,8 @@ def format_grade(value: float) -> str:
 
 def format_value_beside(value: float, limit: float, digits: int = 3) -> str:
     """Format a value with as many digits as show on which side of the limit it lies."""
+    if abs(value) >= _HUGE:
+        return repr(float(value))
     for more in range(digits, 16):
         text = f"{value:.{more}f}"
         if _same_side(float(text), value, limit):

@@ -144,7 +144,7 @@ def first_line(error: Exception) -> str:
 
 
 def read_cost(given: Any) -> dict[str, Any]:
-    """Return the cost of an answer with plain Python numbers; reject numbers that are not finite.
+    """Return the cost of an answer with plain Python numbers, finite and not negative.
 
     >>> read_cost({"usd": Decimal("0.25"), "model": "small"})
     {'usd': 0.25, 'model': 'small'}
@@ -172,6 +172,8 @@ def _read_amount(name: str, value: Any) -> Any:
         huge = isinstance(value, numbers.Integral | numbers.Rational)
         shown = "a number too large for a float" if huge else value
         raise ProviderError(f"cost {name!r} must be a finite number, found {shown}")
+    if number < 0:
+        raise ProviderError(f"cost {name!r} must not be negative, found {number:.6g}")
     return number
 
 

@@ -15,6 +15,7 @@ from functools import cached_property, reduce
 from itertools import chain, islice, product, takewhile
 from typing import TYPE_CHECKING, Any, Final
 
+from berryeval._internal.masking import MASK
 from berryeval._internal.text import pluralize
 from berryeval.relevance.matching import ADDRESS_FIELDS
 
@@ -108,7 +109,7 @@ def find_cure(unknown: Iterable[str], known: Collection[str]) -> tuple[tuple[str
     Nothing to strip, but ids, if the benchmark's own ids are the longer ones; all empty if the two
     sides have nothing in common.
     """
-    names = list(islice(unknown, _EXAMPLES))
+    names = [name for name in islice(unknown, _EXAMPLES) if MASK not in name]  # no part of an id
     for cure in _CURES:
         rules = IdRules(strip=cure, known=known)
         found = next((name for name in names if rules.rename(name) in known), None)
@@ -164,7 +165,7 @@ def explain_ids(
     if not theirs:
         listed = ", ".join(map(_quote, islice(known, _SHOWN))) or "none"
         got = ", ".join(map(_quote, unknown[:_SHOWN]))
-        advice = "" if fixed else " If not, map the ids (id_map)"
+        advice = "" if fixed or MASK in got else " If not, map the ids (id_map)"
         return f"{got} {returned}; {have} {listed}; {question}{advice}"
     example = f"{_quote(theirs)} {returned}; {have} {_quote(ours)}"
     if not cure:

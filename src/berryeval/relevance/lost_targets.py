@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from berryeval._internal.text import pluralize
 from berryeval.data import Hit
-from berryeval.relevance.foreign_ids import explain_ids
+from berryeval.relevance.foreign_ids import explain_ids, find_cure
 from berryeval.relevance.matching import IdMatcher
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from berryeval.data import Chunk, Judgment
 
 
+_SEPARATOR: Final = re.compile("[;,|\n]")
 _DOCUMENTS: Final = ("judged", "there is", "are these the documents that were judged?")
 _ANCHORS: Final = (
     "ids of chunks change with the chunker: choose the one that was judged, or judge documents, "
@@ -75,7 +77,13 @@ def find_unknown_chunks(names: Iterable[str], chunks: Sequence[Chunk]) -> set[st
 def explain_documents(missing: Iterable[str], known: Collection[str]) -> str:
     """Explain which judged documents are missing from the benchmark, if any."""
     names = list(dict.fromkeys(missing))
-    return explain_ids(names, known, sides=_DOCUMENTS) if names else ""
+    for name in names:
+        parts = [part.strip() for part in _SEPARATOR.split(name)]
+        if len(parts) > 1 and all(part in known for part in parts):
+            return f"{name!r:.60} judged; there is {parts[0]!r:.60}; write one document per row"
+    text = explain_ids(names, known, sides=_DOCUMENTS) if names else ""
+    cure, _, ours = find_cure(names, known)
+    return f"{text}: write {ours!r:.60}" if cure and "the ids have" in text else text
 
 
 def explain_chunks(missing: Iterable[str], known: Collection[str]) -> str:
