@@ -247,7 +247,7 @@ passed to `run_benchmark` without registration: `providers=[mine]`, or
 
 To report costs, return `Answer(hits, {"tokens": 812, "usd": 0.0004})` from `berryeval.providers`,
 with names of your choice. The tables, `eval --json` and the record of the run then show the mean
-per answered query. A number that is not finite makes the query fail.
+per answered query. A number that is negative or not finite makes the query fail.
 
 A subclass of `Provider` whose `index` is slow may call `self.report_progress(done, total)` for the
 bar in the terminal.
