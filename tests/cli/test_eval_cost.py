@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -12,13 +13,15 @@ import numpy as np
 import pytest
 
 import berryeval as be
+from berryeval.benchmarks import write_benchmark
+from berryeval.data.records import Document
 from berryeval.errors import ProviderError
 from berryeval.providers.answers import Answer
 from berryeval.providers.base import read_cost
 from berryeval.runner.outcome import Ranking
 from berryeval.workflows.recording import Tally
 from berryeval.workflows.run_folder import RunFolder
-from tests.cli.eval_world import berryeval
+from tests.cli.eval_world import DRINKS, berryeval
 
 if TYPE_CHECKING:
     from berryeval.data.records import Query
@@ -28,6 +31,9 @@ from berryeval.providers import Answer
 
 def paid(text, k):
     return Answer(["context-ba4eb09efc234e4f"], {"tokens": 812, "usd": 0.0004, "model": "small"})
+
+def drink(text, k):
+    return Answer(["tea"], {"tokens": 812, "usd": 0.0004})
 """
 CONFIG = """
 benchmarks: [rag-template]
@@ -213,6 +219,33 @@ def test_compare_shows_times_and_costs(paid_run: str, capsys: pytest.CaptureFixt
     out = capsys.readouterr().out
     assert "rag-template: times and costs" in out
     assert {"tokens/query", "usd/query", "812", "0.0004"} <= set(out.split())
+
+
+@pytest.mark.parametrize("case", ["tags", "data", "same name"])
+def test_compare_shows_times_and_costs_of_several_runs(
+    case: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whatever else differs between the runs: their tags, their data, or only their folders."""
+    more = (*DRINKS.documents, Document("milk", "# Milk\n\nMilk is white.\n"))
+    other = replace(DRINKS, documents=more) if case == "data" else DRINKS
+    folders = ("a/run", "b/run" if case == "same name" else "b/other")
+    for folder, benchmark in zip(folders, (DRINKS, other), strict=True):
+        write_benchmark(benchmark, Path(folder).parent / "drinks")
+        config = CONFIG.replace("rag-template", str(Path(folder).parent / "drinks"))
+        config = config.replace("paying:paid", "paying:drink")
+        Path("berryeval.yaml").write_text(config, encoding="utf-8")
+        tags = ("--tag", f"model={folder[0]}") if case == "tags" else ()
+        assert berryeval("eval", "--quiet", "--output", folder, *tags) == 0
+    capsys.readouterr()
+    assert berryeval("compare", *folders) == 0
+    out = capsys.readouterr().out
+    assert out.count("drinks: times and costs") == 1
+    assert out.partition("times and costs")[2].split().count("812") == 2
+    assert berryeval("compare", *folders, "--json") == 0
+    systems = json.loads(capsys.readouterr().out)["data"]["systems"]["drinks"]
+    costs = [one["cost_per_query"].get("tokens") for one in systems.values()]
+    assert costs == [None, None, 812, 812]
+    assert all(one["latency_seconds"]["p50"] > 0 for one in systems.values())
 
 
 def test_a_gate_limits_the_cost(capsys: pytest.CaptureFixture[str]) -> None:

@@ -34,9 +34,9 @@ def test_tags_come_from_flags_variables_and_the_file(monkeypatch: pytest.MonkeyP
     assert tags_of("file") == {"model": "small", "version": "2"}
     monkeypatch.setenv("BERRYEVAL_TAGS", "model=medium")
     assert berryeval(*EVAL, "--output", "variable") == 0
-    assert tags_of("variable") == {"model": "medium"}
+    assert tags_of("variable") == {"model": "medium", "version": "2"}
     assert berryeval(*EVAL, "--output", "flag", "--tag", "model=large", "prompt=v2") == 0
-    assert tags_of("flag") == {"model": "large", "prompt": "v2"}
+    assert tags_of("flag") == {"model": "large", "version": "2", "prompt": "v2"}
 
 
 @pytest.mark.parametrize(
@@ -62,6 +62,30 @@ def test_tags_that_are_no_text_are_rejected(capsys: pytest.CaptureFixture[str]) 
     assert berryeval(*EVAL) == 2
     error = capsys.readouterr().err
     assert "berryeval.yaml:2: tags.model: input should be a valid string, found nothing" in error
+
+
+@pytest.mark.parametrize("flags", [(), ("--tag", "model=large")])
+@pytest.mark.parametrize("name", ["null", "~"])
+def test_the_name_of_a_tag_is_text(
+    name: str, flags: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("berryeval.yaml").write_text(f"tags:\n  a: b\n  {name}: c\n", encoding="utf-8")
+    assert berryeval(*EVAL, *flags) == 2
+    error = " ".join(capsys.readouterr().err.split())
+    expected = "tags: the name of a tag must be text, found null; put it into quotes"
+    assert f"berryeval.yaml:3: {expected}" in error
+    Path("berryeval.yaml").write_text(f"tags: {{'{name}': c}}\n", encoding="utf-8")
+    assert berryeval(*EVAL, "--output", "run") == 0
+    assert tags_of("run") == {name: "c"}
+
+
+@pytest.mark.parametrize("text", ["[a]", "small"])
+def test_a_tag_is_not_added_to_what_is_no_mapping(
+    text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("berryeval.yaml").write_text(f"# mine\ntags: {text}\n", encoding="utf-8")
+    assert berryeval(*EVAL, "--tag", "model=large") == 2
+    assert "berryeval.yaml:2: tags: input should be a mapping" in capsys.readouterr().err
 
 
 def test_a_tag_without_a_value_is_rejected(capsys: pytest.CaptureFixture[str]) -> None:

@@ -277,6 +277,21 @@ def test_an_export_that_fails_fails_nothing_else(
     assert len(list(Path("evals").iterdir())) == 2
 
 
+def test_an_export_without_scores_suggests_no_command_that_fails_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    Path("astray.py").write_text("def search(text, k):\n    return ['elsewhere']\n", "utf-8")
+    provider = "{name: astray, type: callable, options: {function: 'astray:search'}}"
+    Path("berryeval.yaml").write_text(f"providers: [{provider}]\n", encoding="utf-8")
+    write_drinks(tmp_path)
+    assert berryeval("eval", "drinks", "-m", "RR", "--export", "csv", "--output", "run") == 3
+    said = " ".join(capsys.readouterr().err.split())
+    assert "csv was not written: " in said
+    assert "no provider has scores, so there is nothing to write as CSV" in said
+    assert "berryeval report" not in said
+
+
 def test_what_is_exported_may_change(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert exported(tmp_path, "--export", "none") == 0
     files = set(Path("run").iterdir())

@@ -12,6 +12,7 @@ from berryeval._internal import numbers
 from berryeval._internal.text import escape_line, pluralize
 from berryeval.cli.app import is_quiet
 from berryeval.cli.eval_tables import build_speed_table
+from berryeval.cli.eval_view import describe_speed
 from berryeval.cli.flags import STDOUT, Flag, Format, Metrics, Output
 from berryeval.cli.output import console, print_document, print_indented, print_json, render_text
 from berryeval.reports import (
@@ -139,6 +140,10 @@ def compare(  # noqa: PLR0913 - the options of the command
             "title": report.title,
             "runs": [run.id for run in report.runs],
             "compared": [one.to_json() for one in report.compared],
+            "systems": {
+                benchmark: {name: describe_speed(record) for name, record in records.items()}
+                for benchmark, records in report.systems.items()
+            },
             "files": files,
         }
         print_json("compare", data if text is None else {**data, "text": text})
@@ -160,20 +165,9 @@ def print_comparisons(screen: Console, report: Report) -> None:
 
 def print_speeds(screen: Console, report: Report) -> None:
     """Print times and costs of the compared systems, where they are known."""
-    compared = {
-        (one.benchmark, name)
-        for one in report.compared
-        for pair in group_by_pair(one.comparison)
-        for name in pair
-    }
-    for section in report.sections:
-        records = {
-            system.label: system.record
-            for system in section.systems
-            if (section.name, system.label) in compared
-        }
-        if report.compares(section) and any(one.latency or one.cost for one in records.values()):
-            screen.print(f"{section.title}: times and costs", style="bold")
+    for benchmark, records in report.systems.items():
+        if any(one.latency or one.cost for one in records.values()):
+            screen.print(f"{benchmark}: times and costs", style="bold")
             screen.print(build_speed_table(records))
             screen.print()
 

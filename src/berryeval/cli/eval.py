@@ -157,8 +157,11 @@ def _report_exports(done: Evaluation) -> None:
         if one.text:
             print(one.text, end="", file=sys.stderr)  # a GitHub runner reads stderr, too
         if one.problem:
-            again = format_command("report", done.folder.path, "--format", one.format)
-            log.error("%s was not written: %s; again: %s", one.format, one.problem, again)
+            again = ""
+            if any(provider.record.scores is not None for _, provider in done.providers):
+                command = format_command("report", done.folder.path, "--format", one.format)
+                again = f"; again: {command}"
+            log.error("%s was not written: %s%s", one.format, one.problem, again)
 
 
 def _suggest_resuming(done: Evaluation) -> None:

@@ -73,9 +73,7 @@ class View:
         data: dict[str, Any] = {
             "failure": one.failure,
             "outcomes": one.outcomes,
-            "latency_seconds": {name: getattr(one.latency, name, None) for name in _LATENCY},
-            "batch": one.latency.batch if one.latency else 1,
-            "cost_per_query": dict(one.cost),
+            **describe_speed(one),
             "out_of_scope": one.out_of_scope,
             "warnings": list(one.warnings),
             "unknown_ids": dict(one.unknown_ids) or None,
@@ -91,6 +89,15 @@ class View:
         if self.worst:
             data["where_it_fails"] = [query.to_dict() for query in self.find_worst(part, one)]
         return data
+
+
+def describe_speed(one: ProviderRecord) -> dict[str, Any]:
+    """Return the times and costs of a provider for JSON."""
+    return {
+        "latency_seconds": {name: getattr(one.latency, name, None) for name in _LATENCY},
+        "batch": one.latency.batch if one.latency else 1,
+        "cost_per_query": dict(one.cost),
+    }
 
 
 def explain_times(plan: Plan, result: BenchmarkResult) -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING, Final, cast
@@ -285,6 +285,7 @@ class Report:
         compared: Comparisons, if requested.
         note: Note on all verdicts.
         strict: Whether inconclusive verdicts fail the gate.
+        systems: Records of the compared systems, by benchmark and by the names of the comparison.
     """
 
     title: str
@@ -294,6 +295,7 @@ class Report:
     compared: tuple[ComparedBenchmark, ...] = ()
     note: str = ""
     strict: bool = False
+    systems: Mapping[str, Mapping[str, ProviderRecord]] = field(default_factory=dict)
 
     @classmethod
     def of(

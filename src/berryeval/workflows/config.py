@@ -36,6 +36,7 @@ _TOKEN: Final = re.compile(r"<[a-z ]+>|\\?\W|\\[nt]")  # not of the file, or a l
 _KEY: Final = re.compile(r"(?<![^\s{,'\"])([A-Za-z_][\w.-]{0,40})['\"]?\s?:(?=\s)")
 _SYNONYMS: Final = {"measures": "metrics", "measure": "metric", "top_k": "k"}  # of other tools
 _OURS: Final = "berryeval."
+_NULL: Final = "tag:yaml.org,2002:null"
 
 
 def config_path(given: PathLike | None) -> pathlib.Path | None:
@@ -120,6 +121,8 @@ class ConfigFile:
                 here = (*path, name)
                 self._note_lines(value, here, above)
                 self._lines[here] = line
+                if key.tag == _NULL:  # None in Python
+                    self._lines.setdefault((*path, "None"), line)
         elif isinstance(node, yaml.SequenceNode):
             for place, value in enumerate(node.value):
                 self._note_lines(value, (*path, place), above)
@@ -136,7 +139,7 @@ def _keep_texts(node: Any, name: str) -> None:
     import yaml
 
     def keep(one: Any) -> Any:
-        empty = not isinstance(one, yaml.ScalarNode) or one.tag == "tag:yaml.org,2002:null"
+        empty = not isinstance(one, yaml.ScalarNode) or one.tag == _NULL
         marks = (one.start_mark, one.end_mark)
         return one if empty else yaml.ScalarNode("tag:yaml.org,2002:str", one.value, *marks)
 
@@ -204,6 +207,11 @@ def _format_fault(model: type[BaseModel], errors: ValidationError, file: Places 
         return f"{where}unknown key {shown!r}; {hint}"
     if fault["type"] == "missing":
         return f"{where}{shown}: is missing"
+    if path[-1:] == ("[key]",):  # pydantic's mark of a name in a mapping
+        found = "null" if fault["input"] is None else _format_value(fault["input"], path)
+        owner = shown.removesuffix(f".{path[-2]}.[key]")
+        kind = "the name of a tag" if owner == "tags" else "a name"
+        return f"{where}{owner}: {kind} must be text, found {found}; put it into quotes"
     where += f"{shown}: " if shown else ""
     if fault["type"] == "value_error":  # our own message, which shows what was found
         return where + str(fault["ctx"]["error"])

@@ -123,7 +123,12 @@ def _compare_sources(sources: Sequence[Source], options: Options, title: str) ->
     for one in sources:
         records += [] if one.run in records else [one.run]
     names = ", ".join(dict.fromkeys(one.benchmark for one in found))
-    return Report.of(records, title=title or f"Comparison on {names}", compared=found)
+    report = Report.of(records, title=title or f"Comparison on {names}", compared=found)
+    systems: dict[str, dict[str, ProviderRecord]] = {}
+    for table in tables:
+        labels = {one.label: one.record for one in table.candidates}
+        systems.setdefault(table.benchmark, {}).update(labels)
+    return replace(report, systems=systems)
 
 
 def _compare_table(table: Table, options: Options) -> ComparedBenchmark:

@@ -61,7 +61,8 @@ def build_plan(flags: Mapping[str, Any], config: PathLike | None = None) -> Plan
         data["gate"] = move_gate(path.parent, data["gate"])
     for source in (variables, given):
         overlay(data, source)
-    origins = _Origins(file, set(variables), set(given))
+    # Tags of a flag or variable are texts: only those of the file can be wrong.
+    origins = _Origins(file, set(variables) - {"tags"}, set(given) - {"tags"})
     for name in ("benchmarks", "providers"):
         if not data.get(name):
             if data.keys() - Plan.model_fields.keys():
@@ -90,7 +91,10 @@ class _Origins(NamedTuple):
 
 
 def overlay(data: dict[str, Any], settings: Mapping[str, Any]) -> None:
-    """Put settings over the data of a plan; those about patience belong to its `run`."""
+    """Put settings over the data of a plan; those about patience belong to its `run`.
+
+    Tags are added to those that are there.
+    """
     from berryeval.workflows.plan import Patience
 
     for name, value in settings.items():
@@ -98,6 +102,9 @@ def overlay(data: dict[str, Any], settings: Mapping[str, Any]) -> None:
             run = {} if data.get("run") is None else data["run"]
             # Anything but a mapping stays as it is, to be rejected by the model.
             data["run"] = {**run, name: value} if isinstance(run, dict) else run
+        elif name == "tags":
+            tags = {} if data.get("tags") is None else data["tags"]
+            data["tags"] = {**tags, **value} if isinstance(tags, dict) else tags
         else:
             data[name] = value
 
