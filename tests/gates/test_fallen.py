@@ -9,7 +9,7 @@ from berryeval.gates import Baseline, Gate, Rule, judge
 from berryeval.reports import Report
 from berryeval.reports.exporters import github, junit, markdown
 from berryeval.reports.html import page as html
-from berryeval.runs.answers import AnswerRecord, HitRecord, MissedTarget
+from berryeval.runs.answers import AnswerRecord, FoundTarget, HitRecord, MissedTarget
 from tests.gates.worlds import run_of
 
 if TYPE_CHECKING:
@@ -24,7 +24,8 @@ FELL = (
     "  RR 1.000 → 0.000  q00: ?",
     "    1. tea#2 (grade 1)",
     "    2. milk (not judged)",
-    "    missed: tea/brewing (grade 3)",
+    "    wanted: tea/brewing, not found, grade 3",
+    "    wanted: tea#2, rank 1, grade 1",
     "  RR 1.000 → 0.000  q01: ?",
     "    returned no hits",
 )
@@ -66,6 +67,37 @@ def test_a_failing_limit_names_the_worst_queries_of_its_group() -> None:
     assert "  RR 0.000  q03: ?" in found.fallen
 
 
+def test_a_target_that_slipped_is_named_with_its_rank() -> None:
+    hits = (*(HitRecord(f"banana{place}", 9.0 - place) for place in range(5)), HIT)
+    found = (FoundTarget("tea/brewing", 3.0, rank=6),)
+    lines = answered_with(AnswerRecord("q00", "ok", hits, found=found))
+    assert lines[1:6] == (
+        "  RR 1.000 → 0.000  q00: ?",
+        *(f"    {place + 1}. banana{place} (not judged)" for place in range(3)),
+        "    wanted: tea/brewing, rank 6, grade 3",
+    )
+
+
+def test_many_targets_are_counted() -> None:
+    found = tuple(FoundTarget(f"tea/{place}", 1.0, rank=place + 1) for place in range(8))
+    missed = tuple(MissedTarget(f"milk/{place}", 1.0) for place in range(8))
+    hits = tuple(HitRecord(f"tea#{place}", 1.0, grade=1.0) for place in range(8))
+    lines = answered_with(AnswerRecord("q00", "ok", hits, missed, found=found))
+    assert sum(line.startswith("    wanted: ") for line in lines) == 10
+    assert "    … and 6 more were wanted, 6 of them not found" in lines
+
+
+def answered_with(first: AnswerRecord) -> tuple[str, ...]:
+    """Return the lines about a run with this answer to its first query."""
+    run = answered(AFTER)
+    (part,) = run.benchmarks
+    (provider,) = part.providers
+    provider = replace(provider, answers=(first, *provider.answers[1:]))
+    changed = replace(run, benchmarks=(replace(part, providers=(provider,)),))
+    (verdict,) = verdicts(changed, {"metric": "RR", "max_drop": 0.0})
+    return verdict.fallen
+
+
 def test_a_passing_rule_names_no_query() -> None:
     assert not any(
         one.fallen for one in verdicts(answered(BEFORE), {"metric": "RR", "max_drop": 0})
@@ -93,7 +125,7 @@ def test_the_page_and_strict_reports_name_them() -> None:
     page = html.render(Report.of([run], verdicts=failed))
     assert f"<summary><bdi>{FELL[0]}</bdi></summary>" in page
     assert "<bdi>RR 1.000 → 0.000 q00: ?</bdi>" in page
-    assert "<bdi>missed: tea/brewing (grade 3)</bdi>" in page
+    assert "<bdi>wanted: tea/brewing, not found, grade 3</bdi>" in page
     unclear = [replace(one, status="inconclusive") for one in failed]
     for strict in (False, True):
         report = Report.of([run], verdicts=unclear, strict=strict)

@@ -176,7 +176,7 @@ def _print_wanted(screen: Console, one: WorstQuery) -> None:
         print_indented(screen, f"expected: {truncate(one.answer.expected, _TEXT)}", 4)
     if one.wanted:
         print_indented(screen, f"wanted ({len(one.wanted)}):", 4)
-    ranks = ["not found" if want.rank is None else f"rank {want.rank}" for want in one.wanted]
+    ranks = [want.describe_rank() for want in one.wanted]
     width = max(map(len, ranks), default=0)
     for rank, want in zip(ranks, one.wanted, strict=True):
         style = "yellow" if want.rank is None else ""

@@ -1,4 +1,4 @@
-"""The queries that make a rule fail: their values, what was found and what is missing."""
+"""The queries that make a rule fail: their values, what was found and what was wanted."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from berryeval.metrics import direction_of, range_of
 
 if TYPE_CHECKING:
     from berryeval.data import Query
-    from berryeval.runs import AnswerRecord, BenchmarkRecord, HitRecord, ProviderRecord
+    from berryeval.runs import AnswerRecord, BenchmarkRecord, ProviderRecord
 
 
 SHOWN: Final = 3  # queries of a failing rule
 _HITS: Final = 3
-_MISSED: Final = 3
+_WANTED: Final = 10
 _WIDTH: Final = 100
 
 
@@ -63,18 +63,18 @@ def describe_fallen(
 
 
 def _describe_answer(benchmark: BenchmarkRecord, answer: AnswerRecord) -> Iterator[str]:
-    """Yield what was found, and what was wanted and is missing."""
+    """Yield what was found, and the rank of what was wanted."""
     if answer.error:
         yield f"    {answer.outcome}: {truncate(answer.error, _WIDTH)}"
     elif not answer.hits:
         yield "    returned no hits"
     for rank, hit in enumerate(answer.hits[:_HITS], 1):
-        yield f"    {rank}. {truncate(_name_of(benchmark, hit), _WIDTH)} ({hit.describe_grade()})"
-    for target in answer.missed[:_MISSED]:
-        yield f"    missed: {truncate(target.name, _WIDTH)} (grade {target.grade:g})"
-    if len(answer.missed) > _MISSED:
-        yield f"    … and {len(answer.missed) - _MISSED} more were missed"
-
-
-def _name_of(benchmark: BenchmarkRecord, hit: HitRecord) -> str:
-    return (benchmark.passages[hit.passage].name if hit.passage is not None else "") or hit.id
+        name = truncate(hit.name_in(benchmark.passages), _WIDTH)
+        yield f"    {rank}. {name} ({hit.describe_grade()})"
+    wanted = answer.list_wanted(benchmark.passages)
+    for one in wanted[:_WANTED]:
+        name = truncate(one.target, _WIDTH)
+        yield f"    wanted: {name}, {one.describe_rank()}, grade {one.grade:g}"
+    if more := wanted[_WANTED:]:
+        lost = sum(one.rank is None for one in more)
+        yield f"    … and {len(more)} more were wanted, {lost} of them not found"

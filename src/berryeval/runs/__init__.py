@@ -13,6 +13,7 @@ if TYPE_CHECKING:
         HitRecord,
         MissedTarget,
         Passage,
+        WantedTarget,
         array_reader,
     )
     from berryeval.runs.data_changes import DataChange, DataVersion, find_touched, mark_corpus

@@ -6,7 +6,7 @@ import operator
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, TypeVar, overload
+from typing import Any, ClassVar, NamedTuple, TypeVar, overload
 
 from berryeval._internal.serial import JsonRecord, Reader, open_field, read_object, type_mismatch
 from berryeval._internal.validate import is_number
@@ -64,6 +64,10 @@ class HitRecord(JsonRecord):
             return "found above"
         return "not judged" if self.grade is None else f"grade {self.grade:g}"
 
+    def name_in(self, passages: Sequence[Passage]) -> str:
+        """Return the name of its passage, else its id."""
+        return (passages[self.passage].name if self.passage is not None else "") or self.id
+
 
 @dataclass(frozen=True)
 class MissedTarget(JsonRecord):
@@ -82,6 +86,18 @@ class FoundTarget(JsonRecord):
     grade: float
     rank: int
     extra: Mapping[str, Any] = open_field(repr=False)
+
+
+class WantedTarget(NamedTuple):
+    """A relevant target, and the rank at which it was found, or None."""
+
+    target: str
+    grade: float
+    rank: int | None
+
+    def describe_rank(self) -> str:
+        """Return the rank in words."""
+        return "not found" if self.rank is None else f"rank {self.rank}"
 
 
 def _read_cost(value: Any, where: str) -> dict[str, Any]:
@@ -128,6 +144,18 @@ class AnswerRecord(JsonRecord):
     cost: Mapping[str, Any] = open_field()
     found: tuple[FoundTarget, ...] = ()
     extra: Mapping[str, Any] = open_field(repr=False)
+
+    def list_wanted(self, passages: Sequence[Passage]) -> list[WantedTarget]:
+        """List the relevant targets, highest grade first; without names, the relevant hits."""
+        found = [WantedTarget(one.name, one.grade, one.rank) for one in self.found]
+        if not found:
+            found = [
+                WantedTarget(hit.name_in(passages), hit.grade, rank)
+                for rank, hit in enumerate(self.hits, start=1)
+                if hit.grade is not None and hit.grade > 0
+            ]
+        found += [WantedTarget(one.name, one.grade, None) for one in self.missed]
+        return sorted(found, key=lambda one: (-one.grade, one.rank is None, one.rank or 0))
 
 
 _NOTHING = -1  # code of a missing value

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from berryeval._internal.numbers import LIMIT_ROUNDING
 from berryeval.errors import ConfigurationError, RunFailedError
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         Latency,
         ProviderRecord,
         RunRecord,
+        WantedTarget,
     )
     from berryeval.scoring import Scores
 
@@ -138,14 +139,6 @@ class Returned:
         }
 
 
-class Wanted(NamedTuple):
-    """A relevant target, and the rank at which it was found, or None."""
-
-    target: str
-    grade: float
-    rank: int | None
-
-
 @dataclass(frozen=True)
 class WorstQuery:
     """A query with a bad score, the answer, its first hits, and every wanted target."""
@@ -155,7 +148,7 @@ class WorstQuery:
     value: float
     answer: AnswerRecord
     returned: tuple[Returned, ...]
-    wanted: tuple[Wanted, ...] = ()
+    wanted: tuple[WantedTarget, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return a dict for JSON."""
@@ -210,27 +203,12 @@ def worst_queries(
             value_of[query.id],
             answers[query.id],
             tuple(_build_returned(benchmark, hit) for hit in answers[query.id].hits[:_SHOWN]),
-            tuple(_list_wanted(benchmark, answers[query.id])),
+            tuple(answers[query.id].list_wanted(benchmark.passages)),
         )
         for query in worst
     ]
 
 
-def _list_wanted(benchmark: BenchmarkRecord, answer: AnswerRecord) -> list[Wanted]:
-    """List the relevant targets, highest grade first; without their names, the relevant hits."""
-    found = [Wanted(one.name, one.grade, one.rank) for one in answer.found]
-    if not found:
-        found = [
-            Wanted(_build_returned(benchmark, hit).name, hit.grade, rank)
-            for rank, hit in enumerate(answer.hits, start=1)
-            if hit.grade is not None and hit.grade > 0
-        ]
-    found += [Wanted(one.name, one.grade, None) for one in answer.missed]
-    return sorted(found, key=lambda one: (-one.grade, one.rank is None, one.rank or 0))
-
-
 def _build_returned(benchmark: BenchmarkRecord, hit: HitRecord) -> Returned:
-    if hit.passage is None:
-        return Returned(hit, hit.id, "")
-    passage = benchmark.passages[hit.passage]
-    return Returned(hit, passage.name or hit.id, passage.text)
+    text = "" if hit.passage is None else benchmark.passages[hit.passage].text
+    return Returned(hit, hit.name_in(benchmark.passages), text)
