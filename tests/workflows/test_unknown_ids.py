@@ -107,6 +107,22 @@ def test_a_removed_document_that_a_stale_index_still_finds_is_not_relevant() -> 
     assert stale.record.unknown_ids["count"] == 3
 
 
+@pytest.mark.parametrize(("levels", "said"), [(49, False), (50, True), (60, True), (3000, True)])
+def test_metadata_nested_too_deep_is_a_warning(levels: int, said: bool) -> None:
+    inner: Any = "x"
+    for _ in range(levels):
+        inner = [inner]
+
+    def search(text: str, k: int) -> list[Hit]:
+        deep = {"a": {"b": "..."}, "in": inner} if "csv" in text else {"in": ["..."]}
+        return [Hit(name, metadata=deep) for name in finder(str)(text, k)]
+
+    one = {"type": "callable", "options": {"function": search}}
+    (found,) = be.run_benchmark(LIBRARY, [one], ["RR"], k=3).providers
+    words = "returned metadata nested deeper than 50 levels in 1 query; what is deeper was left out"
+    assert found.warnings == ((words,) if said else ())
+
+
 def test_no_cure_is_made_of_a_masked_id() -> None:
     assert find_cure(["fig-***"], ["fig"]) == ((), "", "")
     said = "'fig-***' returned; the benchmark has 'fig'; is it a search over other documents?"

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from berryeval._internal.masking import cut
 
-_DEEPEST: Final = 50  # mappings and lists inside each other
+DEEPEST: Final = 50  # mappings and lists inside each other
 _MOST: Final = 10_000  # mappings and lists in one value
 _LEFT_OUT: Final = "..."  # what is deeper, or more, or contains itself
 _LONGEST: Final = 20_000  # characters of an error
@@ -59,9 +59,18 @@ def make_plain(
         exact = float.__float__(value)
         return exact if math.isfinite(exact) else str(exact)
     opened = opened or count()
-    if len(around) >= _DEEPEST or id(value) in around or next(opened) >= _MOST:
+    if len(around) >= DEEPEST or id(value) in around or next(opened) >= _MOST:
         return _LEFT_OUT  # its text could be endless
     return _open(value, (*around, id(value)), opened)
+
+
+def was_cut(plain: Any, depth: int = 0) -> bool:
+    """Whether `make_plain` left out what was nested too deep."""
+    if depth == DEEPEST:
+        return bool(plain == _LEFT_OUT)
+    inner = plain.values() if isinstance(plain, Mapping) else plain
+    last = depth + 1 == DEEPEST
+    return any(was_cut(one, depth + 1) for one in inner if last or isinstance(one, (dict, list)))
 
 
 def _open(value: Any, around: tuple[int, ...], opened: Iterator[int]) -> Any:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import berryeval
 from berryeval._internal.json import read_json_object
+from berryeval._internal.plain import DEEPEST, was_cut
 from berryeval._internal.text import pluralize
 from berryeval._internal.validate import is_number, is_whole
 from berryeval.benchmarks import name_of
@@ -63,7 +64,7 @@ class Tally:
         self.batch = 1
         self._different = array("q")
         self._available: list[int | None] = []
-        self._repeated = 0
+        self._repeated = self._cut = 0
         self._disorders: Counter[Disorder] = Counter()
         self._costs: dict[str, list[float]] = {}
         self._uncountable: set[str] = set()
@@ -79,6 +80,7 @@ class Tally:
             self._last_error = ranking.error
         else:
             self.seconds.append(ranking.latency)
+            self._cut += any(was_cut(hit.metadata) for hit in ranking.hits)
             self._different.append(ranking.returned - ranking.repeated)
             self._available.append(available)
             for name, amount in ranking.cost.items():
@@ -114,6 +116,11 @@ class Tally:
             found.append(f"returned fewer than the {k} hits asked for in {_queries(few)}")
         if self._repeated:
             found.append(f"returned {self._repeated} hits more than once; the first counts")
+        if self._cut:
+            found.append(
+                f"returned metadata nested deeper than {DEEPEST} levels in {_queries(self._cut)}; "
+                "what is deeper was left out"
+            )
         found += self._check_order()
         found += [
             f"reported a cost {name!r} too large for a number; it has no mean"
