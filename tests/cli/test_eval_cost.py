@@ -152,30 +152,29 @@ def test_a_cost_must_be_a_mapping() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "where"),
+    ("value", "message"),
     [
-        ("NaN", "cost.usd"),
-        ("-Infinity", "cost.usd"),
-        ("1e999", "cost.usd"),
-        ("[1]", "cost.usd"),
-        ("NaN", "answers[0].cost.usd"),
+        ("NaN", "NaN is not valid JSON"),
+        ("-Infinity", "-Infinity is not valid JSON"),
+        ("1e999", "benchmarks[0].providers[1].cost.usd: expected a finite number"),
+        ("[1]", "benchmarks[0].providers[1].cost.usd: expected a finite number"),
+        ("1e999", "benchmarks[0].providers[1].answers[0].cost.usd: expected a finite number"),
     ],
 )
 def test_a_record_with_an_invalid_cost_is_rejected(
-    value: str, where: str, capsys: pytest.CaptureFixture[str]
+    value: str, message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert berryeval("eval", "--quiet", "--output", "run") == 0
     file = Path("run/run.json")
     text = file.read_text(encoding="utf-8")
-    there = text.index('"usd": 0.0004') if "answers" in where else text.rindex('"usd": 0.0004')
+    there = text.index('"usd": 0.0004') if "answers" in message else text.rindex('"usd": 0.0004')
     changed = text[:there] + text[there:].replace("0.0004", value, 1)
     file.write_text(changed, encoding="utf-8")
     capsys.readouterr()
     assert berryeval("report", "run") != 0
     said = capsys.readouterr().err
     assert "bug" not in said
-    expected = f"benchmarks[0].providers[1].{where}: expected a finite number"
-    assert expected in " ".join(said.split())
+    assert message in " ".join(said.split())
 
 
 @pytest.fixture

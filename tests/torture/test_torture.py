@@ -68,8 +68,7 @@ def test_a_crash_a_hang_and_a_bomb_are_told(
     running = harness.start(kind, 7, tmp_path, tmp_path)
     while not harness.finish(running):
         pass
-    (told,) = kind.broken
-    assert found in told
+    assert any(found in told for told in kind.broken)
 
 
 def test_a_fault_is_the_outcome_of_its_query(tmp_path: Path) -> None:

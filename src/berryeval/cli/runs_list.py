@@ -318,11 +318,12 @@ def _print(screen: Console, found: Sequence[StoredRun], columns: Sequence[str]) 
 def _print_lines(screen: Console, titles: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     """Print a table if it fits; return whether it did. Rich takes a millisecond for each row."""
     from rich.cells import cell_len
+    from rich.text import Text
 
-    from berryeval._internal.text import escape_controls
+    from berryeval._internal.text import escape_line
 
-    lines = [[escape_controls(cell) for cell in row] for row in (titles, *rows)]
-    if any("\n" in cell or "\t" in cell for row in lines for cell in row):
+    lines = [[escape_line(cell) for cell in row] for row in (titles, *rows)]
+    if any("\t" in cell for row in lines for cell in row):
         return False
     columns = zip_longest(*lines, fillvalue="")
     widths = [max(map(cell_len, column)) + _GAP for column in columns]
@@ -335,7 +336,7 @@ def _print_lines(screen: Console, titles: Sequence[str], rows: Sequence[Sequence
         for row in lines
     ]
     screen.print(texts[0], style="bold")
-    screen.print("\n".join(texts[1:]))
+    screen.print(Text("\n".join(texts[1:])))
     return True
 
 
