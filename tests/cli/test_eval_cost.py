@@ -92,8 +92,8 @@ def test_mean_costs_are_over_answered_queries() -> None:
     assert result["search"].record.cost == {"tokens": 10.0}
 
 
-@pytest.mark.parametrize("amount", [1e308, -1e308])
-def test_costs_whose_sum_overflows_have_a_mean(amount: float) -> None:
+def test_costs_whose_sum_overflows_have_a_mean() -> None:
+    amount = 1e308
     result = be.run_benchmark(
         "rag-template", lambda _, k: Answer(["context-ba4eb09efc234e4f"][:k], {"t": amount}), ["RR"]
     )
