@@ -65,18 +65,28 @@ def test_a_reader_that_is_gone_does_not_pass_a_failed_run(drinks_folder: Path) -
     assert (drinks_folder / "other" / "run.json").exists()
 
 
-def test_a_provider_that_closes_the_streams_does_not_hide_the_results(drinks_folder: Path) -> None:
+CLOSING = {
+    "streams": "sys.stdout.close(); sys.stderr.close()",
+    "descriptors": "[os.close(open_ones.pop()) for _ in range(len(open_ones))]",
+}
+
+
+@pytest.mark.parametrize("what", CLOSING)
+def test_a_provider_that_closes_the_streams_does_not_hide_the_results(
+    drinks_folder: Path, what: str
+) -> None:
     (drinks_folder / "closing.py").write_text(
-        "import sys\n"
+        "import os, sys\n"
+        "open_ones = [1, 2]\n"
         "def search(text, k):\n"
-        "    sys.stdout.close()\n"
-        "    sys.stderr.close()\n"
+        f"    {CLOSING[what]}\n"
         "    return ['water']\n"
     )
     (drinks_folder / "berryeval.yaml").write_text(
         "benchmarks: [drinks]\n"
         "providers: [{name: mine, type: callable, options: {function: 'closing:search'}}]\n"
     )
-    done = shell("eval --output run --json")
+    done = shell("eval --output run --json --verbose")
+    assert "Quality metrics" in done.stderr
     (provider,) = json.loads(done.stdout)["data"]["benchmarks"][0]["providers"]
     assert provider["outcomes"] == {"ok": 4}

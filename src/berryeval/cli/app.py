@@ -29,7 +29,7 @@ from cyclopts.exceptions import UnusedCliTokensError
 from berryeval import __version__
 from berryeval._internal.masking import mask_known
 from berryeval._internal.text import escape_commands, escape_controls
-from berryeval.cli.streams import find_lost_output, secure_streams
+from berryeval.cli.streams import end_in_time, find_lost_output, secure_streams
 from berryeval.errors import BerryEvalError, ConfigurationError, RunFailedError
 
 EXIT_PASSED: Final = 0
@@ -120,7 +120,9 @@ def build_app() -> App:
 def main() -> None:
     """Run the command line of this process and exit."""
     secure_streams()
-    sys.exit(run(build_app(), sys.argv[1:]))
+    code = run(build_app(), sys.argv[1:])
+    end_in_time(code)
+    sys.exit(code)
 
 
 def run(app: App, arguments: Sequence[str]) -> int:

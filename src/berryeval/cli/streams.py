@@ -1,15 +1,19 @@
-"""The streams of the process: closed, full or without a reader, they do not disturb a command.
+"""The streams of the process and its end, which nothing that a provider does can disturb.
 
 Python gives a closed descriptor to the next file it opens, so messages would end up in that file.
-Without a `sys.stderr`, `print` and screens would write to stdout.
+Without a `sys.stderr`, `print` and screens would write to stdout. At its end, Python waits for
+threads that are no daemons, and for those of executors, for as long as they run; daemons that die
+meanwhile may hold locks that it needs.
 """
 
 from __future__ import annotations
 
+import atexit
 import errno
 import io
 import os
 import sys
+import threading
 from typing import TYPE_CHECKING, Final, TextIO
 
 if TYPE_CHECKING:
@@ -17,6 +21,7 @@ if TYPE_CHECKING:
 
 
 _LAST: Final = 2  # the descriptor of stderr
+_GRACE: Final = 5.0  # seconds for threads to end what they do
 
 
 class _Outlet(io.RawIOBase):
@@ -71,9 +76,12 @@ def secure_streams() -> None:
 def _secure(stream: TextIO | None, descriptor: int) -> TextIO:
     if stream is not None and not isinstance(stream, io.TextIOWrapper):
         return stream
-    buffer = stream.buffer if stream else io.FileIO(descriptor, "w", closefd=False)
+    if stream is not None:
+        stream.flush()
+        descriptor = stream.fileno()
+    own = os.dup(descriptor)  # the code of a provider may close the other one
     return _Stream(
-        io.BufferedWriter(_Outlet(getattr(buffer, "raw", buffer))),
+        io.BufferedWriter(_Outlet(io.FileIO(own, "w", closefd=False))),
         encoding=stream.encoding if stream else "utf-8",
         line_buffering=bool(stream and stream.line_buffering),
         write_through=bool(stream and stream.write_through),
@@ -86,3 +94,34 @@ def find_lost_output() -> OSError | None:
     outlet = getattr(getattr(sys.stdout, "buffer", None), "raw", None)
     problem = outlet.problem if isinstance(outlet, _Outlet) else None
     return None if problem is None or problem.errno == errno.EPIPE else problem
+
+
+def end_in_time(code: int) -> None:
+    """Let the exit of Python, which comes next, end with this code in any case."""
+    if threading.active_count() == 1:
+        return
+    ours = threading.main_thread()
+    ended = threading.Event()
+
+    def leave() -> None:
+        atexit.unregister(skip_the_rest)
+        atexit._run_exitfuncs()  # noqa: SLF001 - such as stopping a server
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+        os._exit(code)
+
+    def skip_the_rest() -> None:
+        """Leave at once if threads are left; called when Python has waited for the others."""
+        ended.set()
+        if set(threading.enumerate()) - {ours, watch}:
+            leave()
+
+    def wait() -> None:
+        if not ended.wait(_GRACE):
+            text = f"threads of a provider did not end within {_GRACE:g} s"
+            print(f"warning: {text}; the process ends without them", file=sys.stderr)
+            leave()
+
+    watch = threading.Thread(target=wait, name="berryeval end", daemon=True)
+    atexit.register(skip_the_rest)
+    watch.start()
