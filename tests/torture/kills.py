@@ -69,6 +69,7 @@ def try_once(chance: Random, folder: Path, shared: Path) -> Tally:
         try:
             _, error = process.communicate(timeout=chance.uniform(0.0, 1.05 * seconds))
             tally.check(process.returncode == 0, f"exit {process.returncode}: {error.decode()}")
+            break  # the run has ended before it was killed
         except subprocess.TimeoutExpired:
             process.send_signal(signal.SIGKILL)
             process.communicate()
