@@ -53,7 +53,7 @@ pytest-python: pytest-python := $(addprefix --ignore-glob=,'*twins.py' '*/test_l
   $(addprefix _internal/test_,door.py formatting.py json_text.py optional.py postgres_address.py registry.py visible.py) \
   $(addprefix cli/test_,benchmarks.py eval_addresses.py eval_again.py eval_given_up.py eval_tags.py init.py \
     options.py report.py runs.py screen.py to_stdout.py verbosity.py) \
-  $(addprefix workflows/test_,batches.py budget.py config_faults.py faults.py functions.py http_faults.py \
+  $(addprefix workflows/test_,batches.py budget.py config_faults.py faults.py functions.py hostile_servers.py http_faults.py \
     missing_packages.py postgres_faults.py resume.py secrets.py) \
   $(addprefix runs/test_,store.py store_safety.py) \
   test_build.py test_docs.py test_house.py test_quality_in_ci.py test_registries.py)

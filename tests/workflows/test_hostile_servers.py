@@ -89,14 +89,13 @@ def say_nothing(connection: socket.socket) -> None:
 
 @pytest.mark.parametrize("answer", [drip_header, drip_body, say_nothing])
 def test_a_request_ends_with_the_timeout_of_its_query(
-    answer: Callable[[socket.socket], None], caplog: pytest.LogCaptureFixture
+    answer: Callable[[socket.socket], None],
 ) -> None:
     with raw_server(answer) as url:
         rankings = ask_three(Http(url=url), SHORT)
     assert [(one.outcome, one.error) for one in rankings] == [
         ("timeout", "no answer within 1 s")
     ] * 3
-    assert "still run" not in caplog.text
 
 
 def test_a_header_without_an_end_is_an_error() -> None:
@@ -150,7 +149,8 @@ def packed(connection: socket.socket) -> None:
 
 def many_values(connection: socket.socket) -> None:
     body = b"[" + b"[]," * 6_000_000 + b"[]]"
-    connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+    head = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: %d\r\n\r\n" % len(body)
+    connection.sendall(head + body)  # without "close", the next query would use the connection
 
 
 LARGE = "larger than 32 MB; set BERRYEVAL_MAX_ANSWER_MB to allow more"
