@@ -14,7 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from berryeval._internal.masking import Masker, cut, mask_known, mask_logs, show
+from berryeval._internal.masking import Masker, cut, mask_known, mask_logs
+from berryeval._internal.plain import show
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -191,15 +191,6 @@ def cut(text: str, longest: int = 200) -> str:
     return mask_known(text[: longest + _AHEAD])[:longest]
 
 
-def show(value: object, longest: int = 80) -> str:
-    """Return the `repr` of a value for a message: known secrets masked, then cut."""
-    try:
-        text = str.__str__(repr(value))
-    except BaseException:  # noqa: BLE001 - of a foreign `__repr__`, which may raise anything
-        text = f"<{type(value).__name__} that cannot be shown>"
-    return cut(text, longest)
-
-
 class _LogFilter:
     """A filter of a logger that masks known secrets in its records and their tracebacks."""
 

@@ -34,6 +34,11 @@ def write_text(value: object, write: Callable[[object], str] = str) -> str:
         return f"<{type(value).__name__} that cannot be shown>"
 
 
+def show(value: object, longest: int = 80) -> str:
+    """Return the `repr` of a value for a message: known secrets masked, then cut."""
+    return cut(write_text(value, repr), longest)
+
+
 def describe_error(error: BaseException) -> str:
     """Return the type and the text of any error."""
     words = write_text(error, lambda one: str(one)[:_LONGEST])  # it may quote a whole answer

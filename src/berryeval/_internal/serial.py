@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias
 
-from berryeval._internal.masking import show
+from berryeval._internal.plain import show
 from berryeval._internal.validate import is_number, is_whole
 from berryeval.errors import DataError
 

@@ -15,7 +15,7 @@ import numbers
 from collections.abc import Collection, Iterable
 from typing import Any, TypeGuard
 
-from berryeval._internal.masking import show
+from berryeval._internal.plain import show
 from berryeval.errors import BerryEvalError, ConfigurationError
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from berryeval._internal.aio import time_left
 from berryeval._internal.limits import ANSWER_MB, HITS, most_hits
-from berryeval._internal.masking import show
+from berryeval._internal.plain import show
 from berryeval._internal.text import pluralize
 from berryeval._internal.validate import is_number, is_whole
 from berryeval.data import Hit, is_in_scope

@@ -14,9 +14,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any, Final
 
-from berryeval._internal.masking import show
 from berryeval._internal.optional import is_missing
-from berryeval._internal.plain import write_text
+from berryeval._internal.plain import show, write_text
 from berryeval._internal.registry import Registry
 from berryeval._internal.validate import reject_unknown, require
 from berryeval.errors import ConfigurationError

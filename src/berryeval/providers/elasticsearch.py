@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 from urllib.parse import quote
 
 from berryeval._internal.limits import most_hits
-from berryeval._internal.masking import cut, show
+from berryeval._internal.masking import cut
+from berryeval._internal.plain import show
 from berryeval._internal.validate import require, require_choice, require_text, require_whole
 from berryeval.errors import ProviderError
 from berryeval.providers.base import clean_text, encode_id, rank_hits, searchable_text

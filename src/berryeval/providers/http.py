@@ -25,7 +25,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 from urllib.parse import quote
 
 from berryeval._internal.limits import most_hits
-from berryeval._internal.masking import cut, show
+from berryeval._internal.masking import cut
+from berryeval._internal.plain import show
 from berryeval._internal.validate import require_choice, require_text
 from berryeval.data import Hit, scope_values
 from berryeval.errors import ConfigurationError, DataError, ProviderError

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from berryeval._internal.aio import BackgroundLoop
-from berryeval._internal.masking import show
+from berryeval._internal.plain import show
 from berryeval.data import Hit, ScopeIndex
 from berryeval.errors import ConfigurationError, ProviderError
 from berryeval.providers.answers import KnownChunks, check_all_scored, read_id, read_number

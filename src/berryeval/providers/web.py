@@ -22,8 +22,9 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from berryeval._internal.aio import time_left
 from berryeval._internal.limits import ANSWER_MB
-from berryeval._internal.masking import Masker, cut, mask_logs, show
+from berryeval._internal.masking import Masker, cut, mask_logs
 from berryeval._internal.optional import import_optional
+from berryeval._internal.plain import show
 from berryeval._internal.secrets import find_path_keys, holds_secret, nested_name
 from berryeval._internal.validate import is_number, require, require_text
 from berryeval.errors import ConfigurationError, ProviderError

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 log = logging.getLogger("berryeval")
-_LONGEST_ERROR: Final = 10_000  # characters
+_LONGEST_ERROR: Final = 2000  # characters; some errors include a whole web page
 
 
 class TooSlowError(TimeoutError):

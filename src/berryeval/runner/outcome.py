@@ -7,8 +7,7 @@ from dataclasses import dataclass, field, replace
 from types import CoroutineType
 from typing import Any, ClassVar, Final, Literal, NamedTuple, TypeAlias, get_args
 
-from berryeval._internal.masking import show
-from berryeval._internal.plain import make_plain, plain_text
+from berryeval._internal.plain import make_plain, plain_text, show
 from berryeval._internal.serial import JsonRecord, Reader, choice_reader, type_mismatch
 from berryeval._internal.validate import is_number
 from berryeval.data import Hit, RankingRule

@@ -333,8 +333,7 @@ def _score_file(
 ) -> tuple[RawScores | None, npt.NDArray[np.uint8] | None]:
     """Score a run while reading its file; return also its text if it had to be read as a whole.
 
-    The scores are None if the native core cannot score the file. It is then read as a table,
-    which works or says why.
+    The scores are None for a file that only the reader of tables can score or reject.
     """
     if _backend.native is None or None in requested.specs:
         return None, None

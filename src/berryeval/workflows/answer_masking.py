@@ -7,16 +7,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import chain, count
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from berryeval._internal.masking import Masker
     from berryeval.benchmarks import Benchmark
     from berryeval.data import Chunk, Hit
     from berryeval.runner import Ranking
-
-
-_LONGEST_ERROR: Final = 2000  # characters; some errors include a whole web page
 
 
 class AnswerMasker:
@@ -35,8 +32,8 @@ class AnswerMasker:
         self._taken: set[str] = set()
 
     def mask(self, ranking: Ranking) -> Ranking:
-        """Return a ranking without secrets; its error is masked first and then cut."""
-        error = self._masker.mask(ranking.error)[:_LONGEST_ERROR]
+        """Return a ranking without secrets."""
+        error = self._masker.mask(ranking.error)
         cost = self._masker.mask_all(ranking.cost)
         hits = tuple(map(self._mask_hit, ranking.hits))
         if (error, cost, hits) == (ranking.error, ranking.cost, ranking.hits):

@@ -160,7 +160,6 @@ class ProviderRunner:
                 modules = getattr(parse_chunker(name), "modules", ())
                 needs.append((f"the chunker {name}", dict.fromkeys(modules, "chunkers")))
         require_modules(needs)
-        owners: dict[str, str] = {}
         for benchmark in benchmarks:
             queries = select_queries(benchmark, self._plan)
             check_judged(benchmark, queries)
@@ -168,14 +167,6 @@ class ProviderRunner:
             check_documents(benchmark, providers)
             used = (chunker_for(benchmark, spec) for spec in self._plan.providers)
             check_targets(benchmark, providers, used)
-            for spec in self._plan.providers:
-                owner = f"{spec.label} on {benchmark.name}"
-                part = str(self._folder.part(benchmark.name, spec))
-                other = owners.setdefault(part.lower(), owner)
-                if other is not owner:
-                    raise ConfigurationError(
-                        f"{other} and {owner} would share the folder {part}; rename one of them"
-                    )
 
     def _build_provider(self, spec: ProviderSpec) -> Provider:
         options = self._secrets.fill_in(spec.options)

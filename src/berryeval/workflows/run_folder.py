@@ -236,8 +236,11 @@ class RunFolder:
 
     def read_manifest(self) -> dict[str, Any]:
         """Read the manifest."""
-        data = read_json_object(self.manifest_file)
-        return strip_schema_version(data, str(self.manifest_file), "a manifest", SCHEMA_VERSION)
+        return self._strip(read_json_object(self.manifest_file))
+
+    def _strip(self, manifest: dict[str, Any]) -> dict[str, Any]:
+        where = str(self.manifest_file)
+        return strip_schema_version(manifest, where, "a manifest", SCHEMA_VERSION)
 
     def find_manifest(self) -> dict[str, Any]:
         """Return the manifest; if it is damaged or gone, what the record says; else nothing."""
@@ -253,7 +256,7 @@ class RunFolder:
                 version = data.get("schema_version")
                 newer = is_whole(version) and version > SCHEMA_VERSION
                 if newer or (version == SCHEMA_VERSION and isinstance(data.get("plan"), dict)):
-                    return self.read_manifest()
+                    return self._strip(data)
                 problem = f"{self.manifest_file}: has no plan"
         elif not self.record_file.exists():
             return {}

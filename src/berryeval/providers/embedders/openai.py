@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
-from berryeval._internal.masking import show
+from berryeval._internal.plain import show
 from berryeval._internal.validate import require_text, require_whole
 from berryeval.errors import ProviderError
 from berryeval.providers.base import clean_text
