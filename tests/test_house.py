@@ -136,12 +136,15 @@ class House:
         return {name for name, count in names.items() if count > 1}
 
     def shadowing_names(self) -> set[str]:
-        """Return the names of doors that equal the name of a module of the package."""
+        """Return the names of doors that equal the name of a module of the package.
+
+        A door may offer a package itself, as `berryeval.judging`.
+        """
         return {
             f"{package}.{name}"
             for package, names in self.doors.items()
             for name in names
-            if f"{package}.{name}" in self.paths
+            if f"{package}.{name}" in self.paths and f"{package}.{name}" not in self.doors
         }
 
 

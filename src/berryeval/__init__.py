@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from berryeval._internal.door import open_door
 
 if TYPE_CHECKING:
+    from berryeval import judging
     from berryeval.benchmarks import Benchmark, load_benchmark, write_benchmark
     from berryeval.data import Qrels, Run
     from berryeval.metrics import Metric, parse_metric

@@ -35,7 +35,12 @@ def open_door(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str
         from importlib import import_module
 
         module, member = homes[name]
-        value = getattr(import_module(module), member)
+        inside = module == package  # a package of its own
+        value = (
+            import_module(f"{module}.{member}")
+            if inside
+            else getattr(import_module(module), member)
+        )
         setattr(sys.modules[package], name, value)
         return value
 

@@ -7,10 +7,10 @@ from berryeval._internal.door import open_door
 if TYPE_CHECKING:
     from berryeval.gates.baseline_scores import Baseline, BaselinePart
     from berryeval.gates.fallen import SHOWN
-    from berryeval.gates.judging import collect_samples, judge
     from berryeval.gates.power import Power
     from berryeval.gates.regression import Sample, SelfCheck, self_check
     from berryeval.gates.rules import Gate, Limit, Rule
+    from berryeval.gates.ruling import collect_samples, judge
     from berryeval.gates.validation import (
         baseline_value,
         check_held,

@@ -1,0 +1,128 @@
+"""Decisions: the one grade that counts for a pair, by a stated rule."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+
+from berryeval._internal.validate import nearest, suggest
+from berryeval.data import Judgment
+from berryeval.errors import ConfigurationError, DataError
+from berryeval.judging.ledger import JudgeKind, PairKey, Vote, current_votes, key_of
+
+if TYPE_CHECKING:
+    from berryeval.benchmarks import Benchmark
+    from berryeval.data import Anchor
+
+Decided: TypeAlias = Literal["adjudicated", "majority", "judge", "undecided"]
+_ORDER: Final[tuple[tuple[JudgeKind, ...], ...]] = (("human",), ("function", "llm"))
+
+
+@dataclass(frozen=True)
+class DecisionRule:
+    """Which votes decide.
+
+    The latest adjudication decides; without one, the majority of the votes; without a majority,
+    the vote of `judge`. Votes of models and functions count only for pairs that no human judged.
+
+    Attributes:
+        judge: Judge who decides where there is no majority; "" for none.
+        judges: Only these judges count; empty for all.
+        kinds: Only these kinds of judges count.
+    """
+
+    judge: str = ""
+    judges: tuple[str, ...] = ()
+    kinds: tuple[JudgeKind, ...] = ("human", "llm", "function")
+
+    def select(self, votes: Iterable[Vote]) -> list[Vote]:
+        """Return the current votes that count; a judge who never voted is an error."""
+        current = [one for one in current_votes(votes) if one.question == "relevance"]
+        known = list(dict.fromkeys(one.judge for one in current))
+        for name in (*self.judges, self.judge):
+            if name and name not in known:
+                hint = suggest(name, nearest(name, known) or known)
+                raise ConfigurationError(f"no votes of the judge {name!r}; {hint}")
+        return [
+            one
+            for one in current
+            if one.kind in self.kinds and (not self.judges or one.judge in self.judges)
+        ]
+
+
+@dataclass(frozen=True)
+class Decision:
+    """The grade of a pair, and how it came about.
+
+    Attributes:
+        query_id: Id of the query.
+        target: What was judged.
+        grade: Grade; None if undecided.
+        how: How it was decided.
+        votes: The votes on the pair, oldest first.
+    """
+
+    query_id: str
+    target: Anchor
+    grade: float | None
+    how: Decided
+    votes: tuple[Vote, ...]
+
+
+def decide(votes: Iterable[Vote], rule: DecisionRule | None = None) -> dict[PairKey, Decision]:
+    """Decide every pair that was judged, by `DecisionRule`."""
+    rule = rule or DecisionRule()
+    pairs: dict[PairKey, list[Vote]] = {}
+    for vote in rule.select(votes):
+        pairs.setdefault(key_of(vote.query_id, vote.target), []).append(vote)
+    return {key: _decide_pair(own, rule) for key, own in pairs.items()}
+
+
+def _decide_pair(votes: Sequence[Vote], rule: DecisionRule) -> Decision:
+    first = votes[0]
+
+    def build(grade: float | None, how: Decided) -> Decision:
+        return Decision(first.query_id, first.target, grade, how, tuple(votes))
+
+    final = [one for one in votes if one.adjudicates and one.grade is not None]
+    if final:
+        return build(final[-1].grade, "adjudicated")
+    graded = [one for one in votes if one.grade is not None]
+    for kinds in _ORDER:
+        counted = [one for one in graded if one.kind in kinds]
+        if not counted:
+            continue
+        (grade, most), *others = Counter(one.grade for one in counted).most_common()
+        if not others or most > others[0][1]:
+            return build(grade, "majority")
+        named = [one for one in counted if one.judge == rule.judge]
+        return build(named[-1].grade, "judge") if named else build(None, "undecided")
+    return build(None, "undecided")
+
+
+def apply_decisions(benchmark: Benchmark, decisions: Mapping[PairKey, Decision]) -> Benchmark:
+    """Return the benchmark with the decided grades, which replace its own of the same pairs.
+
+    Undecided pairs keep the grade that the benchmark has, if any.
+    """
+    unknown = [one for one in decisions.values() if one.query_id not in benchmark.query_of]
+    if unknown:
+        raise DataError(
+            f"{benchmark.name} has no query {unknown[0].query_id!r:.80}, which was judged; the "
+            "votes belong to another benchmark"
+        )
+    grades = {key: one.grade for key, one in decisions.items() if one.grade is not None}
+    known: set[PairKey] = set()
+    judgments = []
+    for judgment in benchmark.judgments:
+        key = key_of(judgment.query_id, judgment.target)
+        known.add(key)
+        judgments.append(replace(judgment, grade=grades.get(key, judgment.grade)))
+    added = [
+        Judgment(one.query_id, one.target, one.grade)
+        for key, one in decisions.items()
+        if key not in known and one.grade is not None
+    ]
+    return replace(benchmark, judgments=(*judgments, *added), locations={})

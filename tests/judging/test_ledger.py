@@ -1,0 +1,128 @@
+"""The ledger keeps every vote of every judge, whatever happens to its files."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from berryeval.data import Anchor
+from berryeval.errors import DataError
+from berryeval.judging import DecisionRule, Ledger, Vote, apply_decisions, decide, name_place
+from tests.cli.eval_world import DRINKS
+
+TEA = Anchor(document="tea")
+GIT = shutil.which("git") or "git"
+
+
+def vote(judge: str, grade: float | None, target: Anchor = TEA, **fields: object) -> Vote:
+    return Vote("q1", target, grade, judge, **fields)  # type: ignore[arg-type]
+
+
+def test_votes_are_read_back_as_they_were_given(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "x.judged")
+    assert ledger.votes() == []
+    span = Anchor(document="tea", start=0, end=4, quote="Tea\n")
+    added = ledger.append([vote("Ann", 2), vote("Ben", None, span, note="a\nb \ud800 ☕")])
+    assert ledger.votes() == added
+    assert all(one.time for one in added)
+
+
+def test_the_last_vote_of_a_judge_counts_until_it_is_withdrawn(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path)
+    ledger.append([vote("Ann", 2)])
+    ledger.append([vote("Ann", 1)])
+    assert [one.grade for one in ledger.current()] == [1]
+    ledger.append([vote("Ann", None, withdrawn=True)])
+    assert ledger.current() == []
+    assert len(ledger.votes()) == 3
+
+
+def test_damaged_and_torn_lines_do_not_count(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    ledger = Ledger(tmp_path)
+    ledger.append([vote("Ann", 2), vote("Ann", 1, Anchor(document="milk"))])
+    (file,) = (tmp_path / "votes").iterdir()
+    whole = file.read_bytes()
+    file.write_bytes(whole.replace(b'"grade": 2', b'"grade": 3') + whole[:40])
+    with caplog.at_level(logging.WARNING, logger="berryeval"):
+        assert [one.grade for one in ledger.votes()] == [1]
+    assert "ann.jsonl:1: no vote, or a changed one: its checksum is wrong" in caplog.text
+    assert "ann.jsonl:3" in caplog.text
+    ledger.append([vote("Ann", 0)])
+    assert [one.grade for one in ledger.votes()] == [1, 0]
+
+
+def test_git_merges_the_votes_of_two_branches(tmp_path: Path) -> None:
+    """The same judge votes on both branches; git itself merges, without a conflict."""
+
+    def git(*words: str) -> None:
+        name = ("-c", "user.name=x", "-c", "user.email=x@example.org", "-c", "commit.gpgsign=false")
+        subprocess.run([GIT, *name, *words], cwd=tmp_path, check=True, capture_output=True)
+
+    ledger = Ledger(tmp_path / "x.judged")
+    git("init", "-b", "main")
+    ledger.append([vote("Ann", 2)])
+    git("add", ".")
+    git("commit", "-m", "one")
+    git("checkout", "-b", "other")
+    ledger.append([vote("Ann", 1, Anchor(document="milk"))])
+    git("commit", "-am", "two")
+    git("checkout", "main")
+    ledger.append([vote("Ann", 0, Anchor(document="juice"))])
+    git("commit", "-am", "three")
+    git("merge", "other")
+    assert sorted(one.grade or 0 for one in ledger.votes()) == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("given", "rule", "expected"),
+    [
+        ([vote("Ann", 2)], {}, (2, "majority")),
+        ([vote("Ann", 2), vote("Ben", 1), vote("Cy", 1)], {}, (1, "majority")),
+        ([vote("Ann", 2), vote("Ben", 1)], {}, (None, "undecided")),
+        ([vote("Ann", 2), vote("Ben", 1)], {"judge": "Ben"}, (1, "judge")),
+        ([vote("Ann", 2), vote("Ben", 1, adjudicates=True)], {}, (1, "adjudicated")),
+        ([vote("Ann", 2), vote("m", 0, kind="llm"), vote("n", 0, kind="llm")], {}, (2, "majority")),
+        ([vote("m", 3, kind="llm")], {}, (3, "majority")),
+        ([vote("Ann", None)], {}, (None, "undecided")),
+        ([vote("Ann", None), vote("Ben", 3)], {}, (3, "majority")),
+        ([vote("Ann", 1), vote("Ben", 3)], {"judges": ("Ben",)}, (3, "majority")),
+    ],
+)
+def test_the_rule(given: list[Vote], rule: dict[str, object], expected: tuple[object, str]) -> None:
+    (found,) = decide(given, DecisionRule(**rule)).values()  # type: ignore[arg-type]
+    assert (found.grade, found.how) == expected
+
+
+def test_an_unknown_judge_is_named() -> None:
+    with pytest.raises(ValueError, match="no votes of the judge 'Anne'; did you mean 'Ann'"):
+        decide([vote("Ann", 1)], DecisionRule(judge="Anne"))
+
+
+def test_decided_grades_replace_those_of_the_benchmark() -> None:
+    own = DRINKS.judgments[0]
+    other = Anchor(document=next(d.id for d in DRINKS.documents if d.id != own.target.document))
+    given = [
+        Vote(own.query_id, own.target, 0, "Ann"),
+        Vote(own.query_id, other, 3, "Ann"),
+    ]
+    found = apply_decisions(DRINKS, decide(given))
+    assert found.judgments[0].grade == 0
+    assert found.judgments[-1].grade == 3
+    assert len(found.judgments) == len(DRINKS.judgments) + 1
+
+
+def test_votes_on_another_benchmark_are_refused() -> None:
+    with pytest.raises(DataError, match="has no query 'no-such', which was judged"):
+        apply_decisions(DRINKS, decide([Vote("no-such", TEA, 1, "Ann")]))
+
+
+def test_the_folder_is_beside_the_benchmark(tmp_path: Path) -> None:
+    (tmp_path / "v1.2").mkdir()
+    assert name_place("technical-docs") == Path("technical-docs.judged")
+    assert name_place(tmp_path / "v1.2") == tmp_path / "v1.2.judged"
