@@ -56,14 +56,27 @@ class ProviderError(BerryEvalError):
     Attributes:
         passing: Whether a retry may succeed.
         retry_after: Seconds that the provider asked to wait, if any.
+        status: Status of a server that answered with an error; None for no answer.
+        timed_out: Whether no answer came in time.
+        sent: Whether the request may have reached the server.
     """
 
     def __init__(
-        self, message: str, *, passing: bool = False, retry_after: float | None = None
+        self,
+        message: str,
+        *,
+        passing: bool = False,
+        retry_after: float | None = None,
+        status: int | None = None,
+        timed_out: bool = False,
+        sent: bool = True,
     ) -> None:
         super().__init__(message)
         self.passing = passing
         self.retry_after = retry_after
+        self.status = status
+        self.timed_out = timed_out
+        self.sent = sent
 
 
 class RunFailedError(BerryEvalError):

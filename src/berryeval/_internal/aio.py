@@ -7,8 +7,8 @@ import concurrent.futures
 import math
 import threading
 import time
-from collections.abc import Awaitable, Callable, Coroutine
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from contextlib import contextmanager, suppress
 from queue import SimpleQueue
 from types import CoroutineType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
@@ -131,6 +131,17 @@ def time_given() -> float:
     """Return the seconds that the call in this thread was given; maybe infinite."""
     given: float = getattr(_own, "seconds", math.inf)
     return given
+
+
+@contextmanager
+def limit_time(seconds: float) -> Iterator[None]:
+    """Give what this thread does inside these seconds, unless it has less already."""
+    before = getattr(_own, "end", math.inf), getattr(_own, "seconds", math.inf)
+    _own.end, _own.seconds = min(before[0], time.monotonic() + seconds), min(before[1], seconds)
+    try:
+        yield
+    finally:
+        _own.end, _own.seconds = before
 
 
 class _Call(NamedTuple):

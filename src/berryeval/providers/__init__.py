@@ -21,5 +21,6 @@ if TYPE_CHECKING:
     )
     from berryeval.providers.embedders.base import EMBEDDERS
     from berryeval.providers.ranking import Disorder, find_disorder, has_moved_ties
+    from berryeval.providers.web import JsonServer
 else:
     __getattr__, __dir__ = open_door(__name__)

@@ -135,13 +135,15 @@ class JsonServer:
             raise self._error(method, url, f"the answer: {error}") from None
         except httpx.TimeoutException as error:
             words = f"no answer in time ({type(error).__name__})"
-            raise self._error(method, url, words, passing=True) from None
+            sent = not isinstance(error, httpx.ConnectTimeout | httpx.PoolTimeout)
+            raise self._error(method, url, words, passing=True, timed_out=True, sent=sent) from None
         except (httpx.HTTPError, httpx.InvalidURL, ImportError, ValueError) as error:
             words = str(error) or type(error).__name__
             passing = isinstance(error, httpx.TransportError) and not isinstance(
                 error, httpx.LocalProtocolError
             )
-            raise self._error(method, url, words, passing=passing) from None
+            sent = not isinstance(error, httpx.ConnectError | httpx.InvalidURL)
+            raise self._error(method, url, words, passing=passing, sent=sent) from None
 
     def _read(self, answer: Any, body: bytearray, method: str, url: str, most: int) -> Any:
         status = answer.status_code
@@ -161,7 +163,7 @@ class JsonServer:
             words += f": {cut(text, _SHOWN)}"
         passing = status >= _SERVER_ERROR or status in _TEMPORARY
         wait = _read_retry_after(answer.headers.get("retry-after", "")) if passing else None
-        raise self._error(method, url, words, passing=passing, retry_after=wait)
+        raise self._error(method, url, words, passing=passing, retry_after=wait, status=status)
 
     def _error(self, method: str, url: str, words: str, **kind: Any) -> ProviderError:
         return ProviderError(self.mask(f"{self.what}: {method} {_shown(url)}: {words}"), **kind)
