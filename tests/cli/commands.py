@@ -9,7 +9,7 @@ from berryeval.cli.app import build_app
 if TYPE_CHECKING:
     from cyclopts import App
 
-GROUPS = ("baseline", "list", "runs")
+GROUPS = ("baseline", "judge", "list", "runs")
 
 
 def find_commands(app: App, before: tuple[str, ...] = ()) -> list[tuple[str, ...]]:

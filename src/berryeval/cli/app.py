@@ -65,6 +65,9 @@ _GROUPS: Final = {
         ("baseline:show", "show", "Show the contents of a baseline."),
         ("baseline:diff", "diff", "Show how a run differs from the baseline."),
     ),
+    ("judge", "Judge pairs of queries and passages."): (
+        ("judge_pool:pool", "pool", "Pool the hits of runs for judging."),
+    ),
     ("list", "List metrics, providers, benchmarks and formats."): (
         ("list:chunkers", "chunkers", "List the chunkers."),
         ("list:providers", "providers", "List the providers."),

@@ -7,7 +7,10 @@ from berryeval._internal.door import open_door
 if TYPE_CHECKING:
     from berryeval.judging.chat import ChatModel, Message, Reply
     from berryeval.judging.decisions import Decision, DecisionRule, apply_decisions, decide
+    from berryeval.judging.decisive import next_pair
     from berryeval.judging.ledger import Ledger, Vote, key_of, name_place
-    from berryeval.judging.pool import Pair, Pool, make_pair_id
+    from berryeval.judging.pool import POOL, Pair, Pool, Stop, make_pair_id, shuffle_pairs
+    from berryeval.judging.rank_sums import RankSum, read_rank_sum
+    from berryeval.judging.sampling import Estimate, draw_pairs, estimate, find_probabilities
 else:
     __getattr__, __dir__ = open_door(__name__)

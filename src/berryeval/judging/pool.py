@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from berryeval._internal.files import replace_file
 from berryeval._internal.json import encode_json_line, read_json_object
 from berryeval._internal.serial import JsonRecord, Reader, open_field, strip_schema_version
+from berryeval._internal.validate import is_number
 from berryeval.data import Anchor
-from berryeval.judging.ledger import key_of
+from berryeval.errors import DataError
+from berryeval.judging.ledger import current_votes, key_of
 from berryeval.runs import array_reader
 
 if TYPE_CHECKING:
     from berryeval._internal.files import PathLike
+    from berryeval.judging.ledger import Vote
 
 SCHEMA_VERSION: Final = 1
 POOL: Final = "pool.json"  # in the folder of the ledger
@@ -66,9 +69,11 @@ class Pool(JsonRecord):
         depth: Number of hits of each ranking that were looked at.
         seed: Random seed of the order, and of what was drawn.
         pairs: The pairs.
-        rankings: By system and query, what stands at each rank: the id of a pair, or the grade that
-            is known already, or null for a hit that counts as not judged and is not in the pool.
-            Judges never see it.
+        metrics: Metrics whose differences matter, the first one most.
+        highest: Highest grade that a pair can get.
+        systems: By system, the run that its ranking comes from.
+        rankings: By system and query, what stands at each rank: the grade that is known already, or
+            the id of a pair, which need not be in the pool. Judges never see it.
         known: By query, the grades of all targets that the benchmark knows, highest first.
     """
 
@@ -80,9 +85,36 @@ class Pool(JsonRecord):
     depth: int
     seed: int
     pairs: tuple[Pair, ...] = ()
+    metrics: tuple[str, ...] = ()
+    highest: float = 3.0
+    systems: Mapping[str, Any] = open_field()
     rankings: Mapping[str, Any] = open_field()
     known: Mapping[str, Any] = open_field()
     extra: Mapping[str, Any] = open_field(repr=False)
+
+    def add(self, more: Pool) -> Pool:
+        """Return a pool with the pairs of both; pairs and rankings of this one stay.
+
+        A pair that both have keeps its text and place, and the larger of its probabilities, which
+        is the probability of being in either of two draws with the same seed.
+        """
+        new = {pair.id: pair for pair in more.pairs}
+        kept = [
+            replace(pair, probability=max(pair.probability, new[pair.id].probability))
+            if pair.id in new
+            else pair
+            for pair in self.pairs
+        ]
+        known = {pair.id for pair in kept}
+        return replace(
+            more,
+            depth=max(self.depth, more.depth),
+            highest=max(self.highest, more.highest),
+            pairs=(*kept, *(pair for pair in more.pairs if pair.id not in known)),
+            systems={**self.systems, **more.systems},
+            rankings={**self.rankings, **more.rankings},
+            known={**self.known, **more.known},
+        )
 
     def write(self, path: PathLike) -> None:
         """Write the pool to a file."""
@@ -97,3 +129,54 @@ class Pool(JsonRecord):
         return cls.from_json(
             strip_schema_version(data, str(path), "a pool", SCHEMA_VERSION), str(path)
         )
+
+
+def shuffle_pairs(pairs: Iterable[Pair], seed: int) -> tuple[Pair, ...]:
+    """Return pairs in random order, those of a query together, whatever the order given."""
+    return tuple(
+        sorted(pairs, key=lambda one: (draw_number(seed, one.query_id), draw_number(seed, one.id)))
+    )
+
+
+def draw_number(seed: int, name: str) -> float:
+    """Return a random number in [0, 1) that always belongs to this seed and name."""
+    text = f"{seed} {name}".encode(errors="surrogatepass")
+    return int.from_bytes(hashlib.sha256(text).digest()[:6], "big") / 2**48
+
+
+@dataclass(frozen=True)
+class Stop:
+    """Why a judge has nothing more to judge."""
+
+    reason: str
+
+
+def order_pairs(
+    pool: Pool, votes: Iterable[Vote], judge: str, passed: Collection[str] = ()
+) -> Iterator[Pair]:
+    """Yield the pairs that a judge has not voted on, in the order of the pool.
+
+    `passed` has the ids of pairs that the judge does not want to see now.
+    """
+    seen = {
+        make_pair_id(vote.query_id, vote.target)
+        for vote in current_votes(votes)
+        if vote.judge == judge and vote.question == "relevance"
+    }
+    return (pair for pair in pool.pairs if pair.id not in seen and pair.id not in passed)
+
+
+def read_rankings(pool: Pool) -> dict[str, dict[str, list[str | float]]]:
+    """Return the rankings of a pool after checking them."""
+    for system, queries in pool.rankings.items():
+        if not isinstance(queries, Mapping):
+            raise DataError(f"the pool has no queries of {system!r:.80}; pool the runs again")
+        for query, entries in queries.items():
+            if not isinstance(entries, list) or not all(
+                isinstance(one, str) or is_number(one) for one in entries
+            ):
+                raise DataError(
+                    f"the pool's ranking of {query!r:.80} by {system!r:.80} must list pairs and "
+                    f"grades, found {entries!r:.80}; pool the runs again"
+                )
+    return dict(pool.rankings)

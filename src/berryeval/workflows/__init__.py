@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         prune_runs,
     )
     from berryeval.workflows.plan import Plan
+    from berryeval.workflows.pooling import Pooling, PoolRequest, pool_runs
     from berryeval.workflows.provider_run import Listener
     from berryeval.workflows.reporting import (
         build_report,

@@ -87,16 +87,17 @@ def rescore_by_benchmark(
     parse_metrics(metrics)
     if benchmark is None:
         loaded = [
-            (part, _load_unchanged(found.record, place, part))
+            (part, load_unchanged(found.record, place, part))
             for place, part in enumerate(found.record.benchmarks)
         ]
     else:
         one = load_source(benchmark)
-        loaded = [(_find_part(found.record, one), one)]
+        loaded = [(find_part(found.record, one), one)]
     return [_rescore_part(found, part, one, metrics) for part, one in loaded]
 
 
-def _load_unchanged(record: RunRecord, place: int, part: BenchmarkRecord) -> Benchmark:
+def load_unchanged(record: RunRecord, place: int, part: BenchmarkRecord) -> Benchmark:
+    """Load the benchmark that a run names at this place of its plan, as it was."""
     from berryeval.workflows.selection import load_source
 
     advice = "; give its place with --benchmark PATH, or score by ids with --qrels FILE"
@@ -120,7 +121,8 @@ def _load_unchanged(record: RunRecord, place: int, part: BenchmarkRecord) -> Ben
     return benchmark
 
 
-def _find_part(record: RunRecord, benchmark: Benchmark) -> BenchmarkRecord:
+def find_part(record: RunRecord, benchmark: Benchmark) -> BenchmarkRecord:
+    """Return the part of a run that is about a benchmark."""
     named = [part for part in record.benchmarks if part.name == benchmark.name]
     if len(named) == 1 or len(record.benchmarks) == 1:
         return (named or record.benchmarks)[0]
@@ -178,7 +180,7 @@ def _judge_again(
     from berryeval.workflows.selection import build_relevance, chunk_documents
 
     chunks = chunk_documents(benchmark, recorded_chunker(found.folder, part, provider))
-    hits, notes = _find_hits(found, part, provider, queries, chunks)
+    hits, notes = find_hits(found, part, provider, queries, chunks)
     options = found.record.plan.get("relevance")
     relevance = build_relevance(
         benchmark, queries, chunks, check_model(RelevanceSpec, options or {}, None).options
@@ -247,7 +249,7 @@ def recorded_chunker(path: Path | None, part: BenchmarkRecord, provider: Provide
     return str(suggested.get(part.name, "")) if isinstance(suggested, dict) else ""
 
 
-def _find_hits(
+def find_hits(
     found: FoundRun,
     part: BenchmarkRecord,
     provider: ProviderRecord,

@@ -142,9 +142,9 @@ def _build(benchmark: str, sources: Sequence[Source]) -> Iterable[Table]:
                 if times[one.label] == 1
             ]
             groups = [[one for one in found if one.label == name] for name in shared]
-            return [Table(benchmark, _label(group), tuple(warnings)) for group in groups]
+            return [Table(benchmark, label_candidates(group), tuple(warnings)) for group in groups]
     enough = len(found) > 1
-    return [Table(benchmark, _label(found), tuple(warnings))] if enough else []
+    return [Table(benchmark, label_candidates(found), tuple(warnings))] if enough else []
 
 
 def _drop_unscored(found: list[Candidate]) -> tuple[list[Candidate], list[str]]:
@@ -159,7 +159,7 @@ def _drop_unscored(found: list[Candidate]) -> tuple[list[Candidate], list[str]]:
     return [one for one in found if one.record.scores is not None], warnings
 
 
-def _label(found: Sequence[Candidate]) -> tuple[Candidate, ...]:
+def label_candidates(found: Sequence[Candidate]) -> tuple[Candidate, ...]:
     """Give unique labels: the provider, and the run if that is not enough."""
     _reject_copies(found)
     names = Counter(one.label for one in found)
