@@ -6,6 +6,7 @@ from berryeval._internal.door import open_door
 
 if TYPE_CHECKING:
     from berryeval.judging.chat import ChatModel, Message, Reply
+    from berryeval.judging.chat_jobs import ChatJob, ChatQuestion, JobEstimate, JobResult
     from berryeval.judging.decisions import Decision, DecisionRule, apply_decisions, decide
     from berryeval.judging.decisive import next_pair
     from berryeval.judging.ledger import Ledger, Vote, key_of, name_place
