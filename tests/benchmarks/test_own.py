@@ -303,3 +303,30 @@ def test_hashing_a_value_outside_json_names_the_record(value: object) -> None:
     changed = Benchmark("x", (), (Query("q", "x", metadata={"odd": value}),))
     with pytest.raises(DataError, match=r"queries\[0\]: cannot be written as JSON: "):
         _ = changed.content_hash
+
+
+def test_further_files_are_written_with_the_folder(tmp_path: Path) -> None:
+    benchmark = load_benchmark(OWN.write(tmp_path / "in"))
+    place = tmp_path / "out"
+    write_benchmark(benchmark, place, files={"datasheet.md": "one\n"})
+    write_benchmark(benchmark, place, files={"datasheet.md": "two\n"})
+    assert (place / "datasheet.md").read_text() == "two\n"
+    assert load_benchmark(place) == benchmark
+    with pytest.raises(DataError, match=r"contains 'datasheet\.md', which is not part"):
+        write_benchmark(benchmark, place)
+    with pytest.raises(DataError, match="a file has no place for"):
+        write_benchmark(benchmark, tmp_path / "x.jsonl", files={"datasheet.md": "x"})
+
+
+@pytest.mark.parametrize("place", ["out", "out.jsonl"])
+def test_a_generated_benchmark_says_so_until_it_is_reviewed(tmp_path: Path, place: str) -> None:
+    benchmark = load_benchmark(OWN.write(tmp_path / "in"))
+    for reviewed, remarks in ((False, 1), ({"kept": 2}, 0)):
+        about = {"generated": {"kind": "known-item", "reviewed": reviewed}}
+        write_benchmark(replace(benchmark, metadata=about), tmp_path / place)
+        found = load_benchmark(tmp_path / place).remarks
+        assert len(found) == remarks
+        assert all(one.endswith("generated (known-item), not reviewed") for one in found)
+    dated = {"generated": "2026-02-21"}  # another meaning of the word
+    write_benchmark(replace(benchmark, metadata=dated), tmp_path / place)
+    assert load_benchmark(tmp_path / place).remarks == ()

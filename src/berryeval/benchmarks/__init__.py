@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from berryeval._internal.door import open_door
 
 if TYPE_CHECKING:
-    from berryeval.benchmarks.benchmark import Benchmark, BenchmarkBuilder
+    from berryeval.benchmarks.benchmark import GENERATED, Benchmark, BenchmarkBuilder
     from berryeval.benchmarks.checks.finding import Finding, Report, name_of
     from berryeval.benchmarks.checks.subject import CHECKS, Subject, check_benchmark
     from berryeval.benchmarks.checks.summary import Example, Spread, Summary, build_example

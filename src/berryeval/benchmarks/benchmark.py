@@ -236,13 +236,15 @@ class BenchmarkBuilder:
         """Build the benchmark; raise a DataError without queries."""
         if not self.queries:
             raise DataError(f"{self.source.name}: has no queries")
+        origin = describe_origin(fields.get("metadata", {}))
+        remarks = [f"{self.source.name}: {origin}"] if origin else []
         return Benchmark(
             **{"name": self.source.stem, **fields},
             documents=tuple(self.documents),
             queries=tuple(self.queries),
             judgments=tuple(self.judgments),
             locations=dict(self.locations),
-            remarks=tuple(self.remarks),
+            remarks=(*remarks, *self.remarks),
         )
 
 
@@ -302,6 +304,21 @@ class RatingsBuilder(BenchmarkBuilder):
             )
         judgment = Judgment(query, Anchor(document=document), grade, extra=extra or {})
         self.add_judgment(judgment, file, line)
+
+
+GENERATED: Final = "generated"  # metadata of benchmarks and queries that nobody wrote
+
+
+def describe_origin(metadata: Mapping[str, Any]) -> str:
+    """Say that a benchmark was generated, if nobody has reviewed it since.
+
+    >>> describe_origin({"generated": {"kind": "known-item", "reviewed": False}})
+    'generated (known-item), not reviewed'
+    """
+    how = metadata.get(GENERATED)
+    if not isinstance(how, Mapping) or how.get("reviewed") is not False:
+        return ""
+    return f"{GENERATED} ({how.get('kind', 'in an unknown way')!s:.40}), not reviewed"
 
 
 ABOUT: Final = "benchmark.json"

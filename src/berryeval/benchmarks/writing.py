@@ -6,6 +6,7 @@ import json
 import os
 import secrets
 import shutil
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -24,18 +25,24 @@ if TYPE_CHECKING:
 _FILES: Final = (ABOUT, "documents.jsonl", "queries.jsonl", "judgments.jsonl")
 
 
-def write_benchmark(benchmark: Benchmark, path: PathLike) -> None:
+def write_benchmark(
+    benchmark: Benchmark, path: PathLike, *, files: Mapping[str, str] | None = None
+) -> None:
     """Write a folder, or one file if the path ends in .jsonl; both load back equal.
 
     Files are written to a temporary place and moved at the end, so a failure leaves nothing. An
-    existing folder must be empty or contain only a benchmark in this format.
+    existing folder must be empty or contain only a benchmark in this format. `files` are further
+    texts of the folder by name, such as its datasheet.
     """
     name = os.fspath(path)
+    is_file = plain_suffix(path) in JSON_LINES
+    if is_file and files:
+        raise DataError(f"{name}: a file has no place for {min(files)!r}; write a folder instead")
     try:
-        if plain_suffix(path) in JSON_LINES:
+        if is_file:
             _write_file(benchmark, path)
         else:
-            _write_folder(benchmark, Path(os.path.realpath(path)))
+            _write_folder(benchmark, Path(os.path.realpath(path)), files or {})
     except OSError as error:
         raise DataError(f"{name}: cannot be written ({error.strerror or error})") from None
     except DataError:
@@ -60,10 +67,10 @@ def _write_file(benchmark: Benchmark, path: PathLike) -> None:
                 stream.write(encode_json_line({TYPE: kind, **line}) + b"\n")
 
 
-def _write_folder(benchmark: Benchmark, target: Path) -> None:
+def _write_folder(benchmark: Benchmark, target: Path, files: Mapping[str, str]) -> None:
     place = _temporary_path(target)
     try:
-        _check_replaceable(target)
+        _check_replaceable(target, (*_FILES, *files))
         place.mkdir(parents=True)
         with replace_file(place / ABOUT) as stream:
             about = json.dumps(about_of(benchmark), indent=2, ensure_ascii=True, allow_nan=False)
@@ -72,6 +79,9 @@ def _write_folder(benchmark: Benchmark, target: Path) -> None:
             with replace_file(place / f"{kind}.jsonl") as stream:
                 for record in getattr(benchmark, kind):
                     stream.write(encode_json_line(record.to_json()) + b"\n")
+        for name, text in files.items():
+            with replace_file(place / name) as stream:
+                stream.write(text.encode(errors="backslashreplace"))
         _replace(target, place)
     finally:
         shutil.rmtree(place, ignore_errors=True)
@@ -81,12 +91,12 @@ def _temporary_path(target: Path) -> Path:
     return target.with_name(f".berryeval-{secrets.token_hex(8)}.tmp")
 
 
-def _check_replaceable(target: Path) -> None:
+def _check_replaceable(target: Path, known: Iterable[str]) -> None:
     if not target.exists():
         return
     if not target.is_dir():
         raise DataError(f"{target}: is a file; expected a folder")
-    strangers = sorted({path.name for path in target.iterdir()} - set(_FILES))
+    strangers = sorted({path.name for path in target.iterdir()} - set(known))
     if strangers:
         raise DataError(
             f"{target}: contains {strangers[0]!r}, which is not part of a benchmark; choose "

@@ -57,6 +57,7 @@ _COMMANDS: Final = (
     ("report:report", "report", "Write a report on runs, in any format."),
     ("validate:validate", "validate", "Check a benchmark for faults."),
     ("inspect:inspect", "inspect", "Show the contents of a benchmark."),
+    ("generate:generate", "generate", "Make a benchmark of queries from your documents."),
     ("version:version", "version", "Show versions and the backend in use."),
 )
 _GROUPS: Final = {

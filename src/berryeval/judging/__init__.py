@@ -9,6 +9,8 @@ if TYPE_CHECKING:
     from berryeval.judging.chat_jobs import ChatJob, ChatQuestion, JobEstimate, JobResult
     from berryeval.judging.decisions import Decision, DecisionRule, apply_decisions, decide
     from berryeval.judging.decisive import next_pair
+    from berryeval.judging.drafts import Draft, Drafts, Rejected, build_benchmark
+    from berryeval.judging.known_items import KnownItems, draw_known_items
     from berryeval.judging.ledger import Ledger, Vote, key_of, name_place
     from berryeval.judging.pool import POOL, Pair, Pool, Stop, make_pair_id, shuffle_pairs
     from berryeval.judging.rank_sums import RankSum, read_rank_sum

@@ -21,10 +21,11 @@ if TYPE_CHECKING:
         rows_by_group,
         summarize_findings,
     )
-    from berryeval.reports.exporters.csv import defuse
+    from berryeval.reports.exporters.csv import defuse, format_csv
     from berryeval.reports.exporters.github import publish as publish_summary
     from berryeval.reports.exporters.github import render as render_summary
     from berryeval.reports.exporters.json import is_report, read_runs
+    from berryeval.reports.exporters.markdown import escape as escape_markdown
     from berryeval.reports.exports import (
         EXPORTERS,
         OutputFile,

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from berryeval.workflows.baselines import find_baseline, set_baseline
     from berryeval.workflows.evaluation import Evaluation, evaluate, run_benchmark
     from berryeval.workflows.file_scores import FileScores, score_files
+    from berryeval.workflows.generation import Generation, GenerationRequest, generate_benchmark
     from berryeval.workflows.history import (
         ExportedRun,
         Imported,
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from berryeval.workflows.plan import Plan
     from berryeval.workflows.pooling import Pooling, PoolRequest, pool_runs
     from berryeval.workflows.provider_run import Listener
+    from berryeval.workflows.question_review import Reviewed, apply_review
     from berryeval.workflows.reporting import (
         build_report,
         judge_report,

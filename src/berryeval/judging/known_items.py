@@ -1,0 +1,212 @@
+"""Known-item queries: words drawn from a passage, as by a user who has seen it once.
+
+After Azzopardi, de Rijke and Balog (2007), "Building simulated queries for known-item topics":
+choose a passage, choose a length, then draw that many terms, each from the passage with probability
+1 - noise, else from the whole corpus. A term t of the passage d is drawn with a probability
+proportional to
+
+    popular         tf(t, d)                      what d says often
+    uniform         1                             any word of d
+    discriminative  1 / (cf(t) / |corpus|)        what is rare elsewhere
+    tf-idf          tf(t, d) ln(N / df(t))        both
+
+Terms are those of the provider `bm25`: no stop words, and forms of a word are one term. A query
+that fits another passage as well is rejected as ambiguous.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
+
+from berryeval._internal.validate import is_number, require, require_choice, require_whole
+from berryeval.errors import DataError
+from berryeval.judging.drafts import (
+    Draft,
+    Drafts,
+    TargetMaker,
+    name_passage,
+    split_passages,
+    spread_passages,
+)
+from berryeval.providers import Bm25
+
+if TYPE_CHECKING:
+    from berryeval.data import Chunk, Document
+
+TermSelection: TypeAlias = Literal["popular", "uniform", "discriminative", "tf-idf"]
+SHORTEST: Final = 2  # terms of a query
+_FEWEST: Final = 5  # terms of a passage that is worth asking for
+_LETTERS: Final = 2  # of a term
+_TRIES: Final = 10  # queries drawn from a passage at most
+_DRAWS: Final = 50  # until a term is new
+
+
+@dataclass(frozen=True)
+class KnownItems:
+    """How known-item queries are drawn.
+
+    Attributes:
+        method: How terms are chosen.
+        noise: Share of terms from anywhere in the corpus.
+        length: Mean number of terms; a query has at least two.
+        seed: Random seed.
+    """
+
+    method: TermSelection = "tf-idf"
+    noise: float = 0.1
+    length: float = 4.0
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        require_choice("method", self.method, get_args(TermSelection))
+        ok = is_number(self.noise) and 0 <= self.noise < 1
+        require(ok, "noise", "a number from 0 to below 1", self.noise)
+        ok = is_number(self.length) and SHORTEST <= self.length <= 50  # noqa: PLR2004 - stated
+        require(ok, "length", f"a number from {SHORTEST} to 50", self.length)
+        require_whole("seed", self.seed, least=0)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return a JSON object."""
+        return asdict(self)
+
+
+def draw_known_items(
+    documents: Sequence[Document], count: int, how: KnownItems | None = None
+) -> Drafts:
+    """Draw queries for passages, spread over documents and sections, until there are `count`.
+
+    There are fewer if ten queries of every passage were tried. Raise a DataError if no passage has
+    enough words.
+    """
+    require_whole("count", count)
+    how = how or KnownItems()
+    passages = split_passages(documents)
+    index = _TermIndex(passages, how)
+    drafts = Drafts(len(passages))
+    targets = TargetMaker(documents)
+    places = {passage.id: place for place, passage in enumerate(passages)}
+    order = [places[one.id] for one in spread_passages(passages, how.seed)]
+    short = [place for place in order if len(index.counts[place]) < _FEWEST]
+    _check_enough(len(order) - len(short))
+    drawn = random.Random(f"known items {how.seed}")  # noqa: S311 - not a secret
+    taken: dict[int, list[frozenset[str]]] = defaultdict(list)
+    for place in short:
+        few = f"{len(index.counts[place])} different words, expected {_FEWEST}"
+        drafts.reject(passages[place], "too few words", few)
+    for attempt in range(_TRIES * len(order)):
+        place = order[attempt % len(order)]
+        if len(drafts.kept) == count:
+            return drafts
+        if len(index.counts[place]) < _FEWEST:
+            continue
+        words = index.draw_terms(place, drawn)
+        passage, text = passages[place], " ".join(words.values())
+        terms = frozenset(words)
+        if other := index.find_rival(place, terms):
+            drafts.reject(passage, "ambiguous", f"fits {name_passage(other)} as well", text)
+        elif any(terms <= one or one <= terms for one in taken[place]):
+            drafts.reject(passage, "duplicate", "of the same passage, with the same words", text)
+        else:
+            taken[place].append(terms)
+            target = targets.make_target(passage)
+            drafts.kept.append(Draft(text, passage, (target,), category="known-item"))
+    drafts.exhausted = len(drafts.kept) < count
+    return drafts
+
+
+def _check_enough(passages: int) -> None:
+    if not passages:
+        raise DataError(
+            f"no passage has {_FEWEST} different words besides stop words, so no query can be drawn"
+        )
+    if passages == 1:
+        raise DataError("only one passage has enough words, which every search would find")
+
+
+class _TermIndex:
+    """The terms of passages, with what is needed to draw and to compare them."""
+
+    def __init__(self, passages: Sequence[Chunk], how: KnownItems) -> None:
+        self._passages = passages
+        self._how = how
+        self.counts: list[dict[str, int]] = []  # by passage, of each term
+        self._forms: list[dict[str, str]] = []  # the most frequent form of each term
+        self._homes: dict[str, list[int]] = defaultdict(list)
+        totals: Counter[str] = Counter()
+        plain, stemmed = Bm25(stemmer=""), Bm25()
+        for place, passage in enumerate(passages):
+            words = Counter(filter(_is_word, plain.tokenize(passage.text)))
+            counts: Counter[str] = Counter()
+            forms: dict[str, str] = {}
+            for word, often in words.most_common():
+                (term,) = stemmed.tokenize(word) or [word]
+                counts[term] += often
+                forms.setdefault(term, word)
+            self.counts.append(dict(counts))
+            self._forms.append(forms)
+            totals.update(counts)
+            for term in counts:
+                self._homes[term].append(place)
+        self._totals = totals
+        self._vocabulary = list(totals)
+        self._cumulated = list(accumulate(totals.values()))
+
+    def draw_terms(self, place: int, drawn: random.Random) -> dict[str, str]:
+        """Draw the terms of a query, each with the form to write."""
+        terms, weights = self._weigh(place)
+        wanted = min(SHORTEST + _draw_poisson(self._how.length - SHORTEST, drawn), len(terms))
+        found: dict[str, str] = {}
+        for _ in range(wanted):
+            for _ in range(_DRAWS):
+                if drawn.random() < self._how.noise:
+                    (term,) = drawn.choices(self._vocabulary, cum_weights=self._cumulated)
+                else:
+                    (term,) = drawn.choices(terms, cum_weights=weights)
+                if term not in found:
+                    home = place if term in self._forms[place] else self._homes[term][0]
+                    found[term] = self._forms[home][term]
+                    break
+        return found
+
+    def _weigh(self, place: int) -> tuple[list[str], list[float]]:
+        """Return the terms of a passage and their weights, cumulated."""
+        own = self.counts[place]
+        how = self._how.method
+        if how == "popular":
+            weights = [float(often) for often in own.values()]
+        elif how == "uniform":
+            weights = [1.0] * len(own)
+        elif how == "discriminative":
+            weights = [1 / self._totals[term] for term in own]
+        else:
+            size = len(self._passages) + 1  # a term of all passages is rare, but possible
+            weights = [
+                often * math.log(size / len(self._homes[term])) for term, often in own.items()
+            ]
+        return list(own), list(accumulate(weights))
+
+    def find_rival(self, place: int, terms: frozenset[str]) -> Chunk | None:
+        """Return another passage with at least as many of the terms, if there is one."""
+        shared = Counter(home for term in terms for home in self._homes[term])
+        own = shared.pop(place, 0)
+        best, most = max(shared.items(), key=lambda one: (one[1], -one[0]), default=(0, 0))
+        return self._passages[best] if most >= own else None
+
+
+def _is_word(text: str) -> bool:
+    return len(text) >= _LETTERS and not text[0].isdigit() and any(map(str.isalpha, text))
+
+
+def _draw_poisson(mean: float, drawn: random.Random) -> int:
+    """Draw a number from the Poisson distribution."""
+    limit, number, product = math.exp(-mean), 0, drawn.random()
+    while product > limit:
+        number += 1
+        product *= drawn.random()
+    return number

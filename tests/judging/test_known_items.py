@@ -1,0 +1,200 @@
+"""Known-item queries: words drawn from passages."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+from berryeval.anchors import Corpus, locate
+from berryeval.data import Document
+from berryeval.errors import ConfigurationError, DataError
+from berryeval.judging.drafts import build_benchmark, split_passages, spread_passages
+from berryeval.judging.known_items import KnownItems, TermSelection, draw_known_items
+
+TEA = (
+    "# Tea\n\nTea leaves are steeped in water, and water extracts tannin from tea leaves.\n\n"
+    "## Green tea\n\nGreen leaves stay unoxidised: steep gently, eighty degrees, two minutes.\n\n"
+    "## Black tea\n\nBlack leaves oxidise fully, tolerate boiling kettles, become malty.\n"
+)
+COFFEE = (
+    "# Coffee\n\nRoasted beans are ground, brewed and filtered through paper or metal.\n\n"
+    "## Espresso\n\nNine bar press kettles of water through finely tamped espresso grounds.\n"
+)
+SOIL = "Volcanic soil drains quickly, holds minerals, suits terraced plantations in the highlands."
+DRINKS = [Document("tea", TEA), Document("coffee", COFFEE), Document("soil", SOIL)]
+STOP = {"the", "are", "in", "and", "from", "through", "or", "of", "is"}
+
+
+def test_a_query_has_distinct_words_of_its_passage_and_no_stop_words() -> None:
+    drafts = draw_known_items(DRINKS, 12, KnownItems(noise=0.0))
+    assert len(drafts.kept) == 12
+    for draft in drafts.kept:
+        words = draft.text.split()
+        assert len(words) == len(set(words)) >= 2
+        assert not STOP & set(words)
+        assert all(word in draft.passage.text.lower() for word in words)
+
+
+def test_the_same_seed_draws_the_same_queries_and_another_seed_others() -> None:
+    one, again, other = (
+        [draft.text for draft in draw_known_items(DRINKS, 8, KnownItems(seed=seed)).kept]
+        for seed in (1, 1, 2)
+    )
+    assert one == again
+    assert one != other
+
+
+def test_the_target_is_the_passage_that_the_query_was_drawn_from() -> None:
+    """A document of one passage is its own target; else it is the section without subsections."""
+    drafts = draw_known_items(DRINKS, 6)
+    corpus = Corpus(DRINKS)
+    texts = {document.id: document.text for document in DRINKS}
+    kinds = set()
+    for draft in drafts.kept:
+        (target,) = draft.targets
+        kinds.add("section" if target.section else "document")
+        assert target.document_hash.startswith("sha256:")
+        spans = locate(target, corpus).spans
+        found = [texts[one.document][one.start : one.end].strip() for one in spans]
+        assert (found or [texts[target.document]]) == [draft.passage.text]
+    assert kinds == {"section", "document"}
+
+
+def test_a_piece_of_a_long_text_is_a_span_with_its_quote() -> None:
+    words = [f"{a}{b}{c}" for a in "bdfg" for b in "aeiou" for c in "mnprst"]
+    text = "".join(f"The {word} ledger mentions {word}s and more.\n" for word in words)
+    drafts = draw_known_items([Document("long", text)], 3)
+    for draft in drafts.kept:
+        (target,) = draft.targets
+        assert (target.start, target.end) == (draft.passage.start, draft.passage.end)
+        assert target.quote == text[target.start : target.end]
+
+
+def test_repeated_headings_get_spans() -> None:
+    """A section path that occurs twice names no single place."""
+    text = (
+        "# Tea\n\n## Notes\n\nJasmine blossoms perfume delicate white leaves overnight.\n\n"
+        "## Notes\n\nBergamot oil flavours robust breakfast blends considerably.\n"
+    )
+    drafts = draw_known_items([Document("tea", text)], 2)
+    assert [bool(draft.targets[0].quote) for draft in drafts.kept] == [True, True]
+
+
+def test_queries_are_spread_over_documents() -> None:
+    drafts = draw_known_items(DRINKS, 3)
+    assert Counter(draft.passage.doc_id for draft in drafts.kept) == {
+        "tea": 1, "coffee": 1, "soil": 1
+    }  # fmt: skip
+    order = [one.id for one in spread_passages(split_passages(DRINKS), 0)]
+    assert sorted(order) == sorted(one.id for one in split_passages(DRINKS))
+
+
+def test_a_query_that_fits_another_passage_as_well_is_rejected() -> None:
+    twins = [Document("a", SOIL), Document("b", SOIL), Document("tea", TEA)]
+    drafts = draw_known_items(twins, 50, KnownItems(noise=0.0))
+    assert {draft.passage.doc_id for draft in drafts.kept} == {"tea"}
+    assert drafts.exhausted
+    ambiguous = [one for one in drafts.rejected if one.reason == "ambiguous"]
+    assert {(one.passage, one.detail) for one in ambiguous} >= {
+        ("a", "fits b as well"), ("b", "fits a as well")
+    }  # fmt: skip
+
+
+def test_no_query_repeats_the_words_of_another_of_its_passage() -> None:
+    drafts = draw_known_items([*DRINKS[2:], Document("tea", TEA)], 50, KnownItems(length=2))
+    assert len({(draft.passage.id, frozenset(draft.text.split())) for draft in drafts.kept}) == len(
+        drafts.kept
+    )
+    assert drafts.reasons["duplicate"] > 0
+
+
+def test_passages_with_few_words_are_named_once() -> None:
+    drafts = draw_known_items([*DRINKS, Document("stub", "To do: 17.")], 6)
+    assert [
+        (one.passage, one.detail) for one in drafts.rejected if one.reason == "too few words"
+    ] == [("stub", "0 different words, expected 5")]
+
+
+def test_forms_of_a_word_are_one_term() -> None:
+    text = "Brew brews brewing brewed kettle water filter paper grinder."
+    drafts = draw_known_items([Document("brew", text), *DRINKS[2:]], 20, KnownItems(noise=0.0))
+    own = [draft.text.split() for draft in drafts.kept if draft.passage.doc_id == "brew"]
+    assert own
+    assert all(sum(word.startswith("brew") for word in words) <= 1 for words in own)
+
+
+def _count_words(method: TermSelection) -> Counter[str]:
+    """Draw from a passage that says one word often, and one that others say too."""
+    text = "zebra zebra zebra zebra zebra zebra common lonely quartz basalt"
+    others = [Document(f"o{n}", f"common pebble{n} gravel{n} shale{n} flint{n}") for n in range(9)]
+    how = KnownItems(method=method, noise=0.0, length=2)
+    found: Counter[str] = Counter()
+    for seed in range(60):
+        drafts = draw_known_items([Document("d", text), *others], 10, replace(how, seed=seed))
+        found.update(
+            word for one in drafts.kept if one.passage.doc_id == "d" for word in one.text.split()
+        )
+    return found
+
+
+def test_methods_prefer_their_words() -> None:
+    popular, uniform = _count_words("popular"), _count_words("uniform")
+    discriminative, both = _count_words("discriminative"), _count_words("tf-idf")
+    assert popular["zebra"] > 1.5 * uniform["zebra"]
+    assert discriminative["common"] < 0.5 * uniform["common"]
+    assert discriminative["lonely"] > 3 * discriminative["zebra"]
+    assert both["zebra"] > uniform["zebra"]
+    assert both["common"] < 0.5 * popular["common"]
+
+
+def test_noise_brings_in_words_from_elsewhere() -> None:
+    drafts = draw_known_items(DRINKS, 12, KnownItems(noise=0.5, length=6))
+    foreign = [
+        word
+        for draft in drafts.kept
+        for word in draft.text.split()
+        if word not in draft.passage.text.lower()
+    ]
+    assert foreign
+
+
+def test_the_mean_length_is_as_asked() -> None:
+    words = [f"{a}{b}{c}x" for a in "bcdfghjk" for b in "aeiou" for c in "lmnprstv"]
+    documents = [Document(f"d{n}", " ".join(words[n * 40 : n * 40 + 40])) for n in range(8)]
+    drafts = draw_known_items(documents, 80, KnownItems(noise=0.0, length=5))
+    mean = sum(len(draft.text.split()) for draft in drafts.kept) / 80
+    assert 4.4 < mean < 5.6
+
+
+def test_the_benchmark_is_marked_as_generated() -> None:
+    drafts = draw_known_items(DRINKS, 4)
+    benchmark = build_benchmark("drinks", DRINKS, drafts.kept, {"kind": "known-item", "seed": 0})
+    assert benchmark.metadata["generated"] == {"kind": "known-item", "seed": 0, "reviewed": False}
+    assert {query.metadata["generated"] for query in benchmark.queries} == {"known-item"}
+    assert {judgment.grade for judgment in benchmark.judgments} == {3.0}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"method": "best"}, "method must be one of popular, uniform, discriminative, tf-idf"),
+        ({"noise": 1.0}, "noise must be a number from 0 to below 1, found 1.0"),
+        ({"length": 1}, "length must be a number from 2 to 50, found 1"),
+        ({"seed": -1}, "seed must be a whole number of at least 0, found -1"),
+    ],
+)
+def test_bad_options_are_rejected(options: dict[str, object], message: str) -> None:
+    with pytest.raises(ConfigurationError, match=message):
+        KnownItems(**options)  # type: ignore[arg-type]
+
+
+def test_a_corpus_without_enough_words_is_rejected() -> None:
+    with pytest.raises(DataError, match="no passage has 5 different words besides stop words"):
+        draw_known_items([Document("a", "17 of 18"), Document("b", "it is")], 3)
+
+
+def test_a_single_passage_is_rejected() -> None:
+    with pytest.raises(DataError, match="only one passage has enough words, which every search"):
+        draw_known_items([Document("soil", SOIL)], 3)
