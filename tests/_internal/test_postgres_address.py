@@ -38,7 +38,9 @@ def test_every_scheme_means_the_same_server(scheme: str, encoded: str) -> None:
     assert Place.of(dsn).url.password == CANARY
 
 
-@pytest.mark.parametrize("text", ["postgresql://a:\udc89@db/x", "host=\ud800 user=joe"])
+@pytest.mark.parametrize(
+    "text", ["postgresql://a:\udc89@db/x", "host=\ud800 user=joe", "postgresql://a:b%99@db/x"]
+)
 def test_half_a_character_is_no_part_of_an_address(text: str) -> None:
     with pytest.raises(ConfigurationError, match="is not the address of a PostgreSQL server"):
         parse_address("dsn", text)

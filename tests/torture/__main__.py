@@ -19,12 +19,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tests.torture.faults import list_pairs
 from tests.torture.trials import MEMORY_LIMIT, Tally
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-SHARES = {"kills": 25, "faults": 15, "damage": 15, "fuzz": 30, "native": 10, "bombs": 5}
+SHARES = {"kills": 35, "faults": 8, "damage": 3, "fuzz": 24, "native": 27, "bombs": 3}
 PREPARED = ("kills", "damage")
 ALLOWED = 3 << 30  # bytes of data, so that a bomb does not take the machine with it
 
@@ -154,7 +155,11 @@ def describe(kinds: list[Kind], seed: int, seconds: float) -> str:
         lines.append(
             f"{kind.name}: {kind.trials} trials, {len(kind.broken)} broken, peak {kind.peak} MB"
         )
-        lines += [f"  {count:,} {name}" for name, count in sorted(kind.counts.items())]
+        pairs = {name for name in kind.counts if " with " in name}
+        lines += [f"  {kind.counts[name]:,} {name}" for name in sorted({*kind.counts} - pairs)]
+        if pairs:
+            missing = sorted(list_pairs() - pairs)
+            lines.append(f"  {len(pairs)} pairs of provider and fault; not tried: {missing}")
         first = {one.split(":", 1)[1][:60]: one for one in reversed(kind.broken)}
         for one in first.values():
             number = one.split(":")[0].removeprefix("trial ")

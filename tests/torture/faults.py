@@ -25,8 +25,25 @@ if TYPE_CHECKING:
     from random import Random
 
 QUERIES = 16
+FAULTY = 10  # queries with a fault
 TIMEOUT = 6.0  # seconds, enough for an honest answer on a busy machine
 CANARY = "Zq9-canary&key+4711/abc"
+SERVED = ("http", "elasticsearch", "dense")
+NO_POSTGRES = ("silent", "hang up", "nonsense", "http")
+
+
+def list_pairs() -> set[str]:
+    """Return what can be tried: every kind of provider with every fault it can meet."""
+    scripted = [name for name in tests.workflows.scripted.FAULTS if name != "hang"]
+    return {
+        *(
+            f"{kind} with {fault}"
+            for kind in ("http", "elasticsearch", "dense")
+            for fault in FAULTS
+        ),
+        *(f"callable with {fault}" for fault in scripted),
+        *(f"postgres with {fault}" for fault in NO_POSTGRES),
+    }
 
 
 def _send(handler: BaseHTTPRequestHandler, status: int, body: bytes, **headers: str) -> None:
@@ -153,20 +170,19 @@ def _query_of(asked: Asked, kind: str) -> str:
     return words[places[0] + 1] if places else ""
 
 
-KINDS = ("http", "elasticsearch", "dense", "callable", "postgres")
-
-
 def try_once(chance: Random, folder: Path, shared: Path) -> Tally:
     """Run one kind of provider, with faults on some of its queries."""
     del shared
-    kind = chance.choice(KINDS)
+    kinds = [pair.partition(" with ")[0] for pair in sorted(list_pairs())]
+    kind = chance.choice(kinds)  # the more faults a kind can meet, the more often it is tried
     tally = Tally()
     source = benchmark(folder, QUERIES)
     if kind == "postgres":
         return _try_postgres(chance, tally, folder, source)
     table = tests.workflows.scripted.FAULTS if kind == "callable" else FAULTS
     names = [name for name in table if name != "hang"]
-    faults = {str(n): chance.choice(names) for n in range(QUERIES) if chance.random() < 0.4}
+    chosen = chance.sample(names, FAULTY)
+    faults = dict(zip(map(str, chance.sample(range(QUERIES), FAULTY)), chosen, strict=True))
     answers: dict[str, Any] = {
         "http": _answer_hits,
         "elasticsearch": Cluster(),
@@ -186,6 +202,7 @@ def try_once(chance: Random, folder: Path, shared: Path) -> Tally:
             result = results_of(plan, folder / "run")["p"]
             tally.check(not result.failure, f"{kind} with {faults}: {result.failure}")
     tally.counts[f"faults of {kind}"] += len(faults)
+    tally.counts.update(f"{kind} with {fault}" for fault in faults.values())
     _check(tally, folder, faults, kind)
     return tally
 
@@ -217,7 +234,7 @@ def _check(tally: Tally, folder: Path, faults: dict[str, str], kind: str) -> Non
 
 def _try_postgres(chance: Random, tally: Tally, folder: Path, source: str) -> Tally:
     """A server that is no PostgreSQL: it is silent, hangs up, or talks nonsense."""
-    fault = chance.choice(("silent", "hang up", "nonsense", "http"))
+    fault = chance.choice(NO_POSTGRES)
     server = socket.create_server(("127.0.0.1", 0))
     ended = threading.Event()
     kept: list[socket.socket] = []
@@ -246,7 +263,7 @@ def _try_postgres(chance: Random, tally: Tally, folder: Path, source: str) -> Ta
     ended.set()
     for one in (server, *kept):
         one.close()
-    tally.counts["faults of postgres"] += 1
+    tally.counts.update(("faults of postgres", f"postgres with {fault}"))
     for path in list_files(folder / "run"):
         tally.check(CANARY.encode() not in path.read_bytes(), f"the key is in {path.name}")
     return tally

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from random import Random
 
 QUERIES = 60
-KILLS = 8  # of one run
+KILLS = 10  # of one run
 CONCURRENCY = 4
 SEARCH = f"""
 import os, time
@@ -28,7 +28,7 @@ def search(query, k):
     line = os.open("asked.txt", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     os.write(line, f"q{{number}}\\n".encode())
     os.close(line)
-    time.sleep(0.005)
+    time.sleep(0.02)
     return [f"d{{(number + step) % {QUERIES}}}" for step in (1, 0, 2)][: k - number % 3]
 """
 SETTINGS = f"""
@@ -56,18 +56,21 @@ def prepare(shared: Path) -> None:
 
 
 def try_once(chance: Random, folder: Path, shared: Path) -> Tally:
-    """Kill one run several times, at moments spread over its whole length, and finish it."""
+    """Kill one run several times, at moments spread over its whole length, and finish it.
+
+    Later kills come later, so that what is killed is seldom over already.
+    """
     tally = Tally()
     _write(folder)
     seconds = float((shared / "seconds").read_text())
     kills = 0
-    for _ in range(KILLS):
+    for moment in sorted(chance.uniform(0.0, 1.05 * seconds) for _ in range(KILLS)):
         process = subprocess.Popen(
             _command(folder), cwd=folder, env=_environment(), stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
         )  # fmt: skip
         try:
-            _, error = process.communicate(timeout=chance.uniform(0.0, 1.05 * seconds))
+            _, error = process.communicate(timeout=moment)
             tally.check(process.returncode == 0, f"exit {process.returncode}: {error.decode()}")
             break  # the run has ended before it was killed
         except subprocess.TimeoutExpired:

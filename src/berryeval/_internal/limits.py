@@ -87,8 +87,12 @@ class Unpacked:
 
 
 def check_yaml(node: Any) -> None:
-    """Reject a composed YAML document that is too large once its aliases are replaced."""
+    """Reject a composed YAML document that is too large once its aliases are replaced.
+
+    A value that contains itself would have no end.
+    """
     sizes: dict[int, int] = {}
+    unfinished: set[int] = set()
     most = YAML_NODES.value
     waiting = [(node, False)]
     while waiting:
@@ -96,11 +100,15 @@ def check_yaml(node: Any) -> None:
         value = getattr(one, "value", ())
         inner = [] if isinstance(value, str) else _list_inner(value)
         if is_done:
+            unfinished.remove(id(one))
             sizes[id(one)] = 1 + sum(sizes[id(child)] for child in inner)
             if sizes[id(one)] > most:
                 raise DataError(f"more than {most:,} values, aliases replaced; {YAML_NODES.advice}")
+        elif id(one) in unfinished:
+            line = one.start_mark.line + 1
+            raise DataError(f"line {line}: a value contains itself; remove the alias inside it")
         elif id(one) not in sizes:
-            sizes[id(one)] = 1  # until its parts are counted; a part may be the whole
+            unfinished.add(id(one))
             waiting.append((one, True))
             waiting += [(child, False) for child in inner]
 

@@ -113,7 +113,7 @@ def parse_address(owner: str, text: object) -> dict[str, str]:
     psycopg: Any = import_optional("psycopg", "PostgreSQL", extra="postgres")
     try:
         found = psycopg.conninfo.conninfo_to_dict(text)
-    except (psycopg.Error, UnicodeEncodeError):  # their messages repeat parts of the address
+    except (psycopg.Error, UnicodeError):  # their messages repeat parts of the address
         raise _invalid_address(owner, "cannot be parsed") from None
     parts = {name: str(value) for name, value in found.items()}
     if not _is_sound(parts):
