@@ -66,8 +66,9 @@ _GROUPS: Final = {
         ("baseline:show", "show", "Show the contents of a baseline."),
         ("baseline:diff", "diff", "Show how a run differs from the baseline."),
     ),
-    ("judge", "Judge pairs of queries and passages."): (
+    ("judge", "Judge what runs found: by people, by a model, and how far they agree."): (
         ("judge_pool:pool", "pool", "Pool the hits of runs for judging."),
+        ("judge_next:judge_next", "next", "Judge pairs in the terminal."),
     ),
     ("list", "List metrics, providers, benchmarks and formats."): (
         ("list:chunkers", "chunkers", "List the chunkers."),

@@ -11,9 +11,10 @@ if TYPE_CHECKING:
     from berryeval.judging.decisive import next_pair
     from berryeval.judging.drafts import Draft, Drafts, Rejected, build_benchmark
     from berryeval.judging.known_items import KnownItems, draw_known_items
-    from berryeval.judging.ledger import Ledger, Vote, key_of, name_place
+    from berryeval.judging.ledger import ENDING, Ledger, Vote, key_of, name_place
     from berryeval.judging.pool import POOL, Pair, Pool, Stop, make_pair_id, shuffle_pairs
     from berryeval.judging.rank_sums import RankSum, read_rank_sum
     from berryeval.judging.sampling import Estimate, draw_pairs, estimate, find_probabilities
+    from berryeval.judging.session import Marked, Session, mark_words
 else:
     __getattr__, __dir__ = open_door(__name__)

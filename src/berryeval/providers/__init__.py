@@ -7,7 +7,7 @@ from berryeval._internal.door import open_door
 if TYPE_CHECKING:
     from berryeval.providers.answers import Answer, WrongBatchError, as_hits, check_batch
     from berryeval.providers.base import Provider, build_hit, find_enter, find_exit, read_cost
-    from berryeval.providers.bm25 import Bm25
+    from berryeval.providers.bm25 import STOPWORDS, Bm25
     from berryeval.providers.callable import (
         Renamed,
         find_wrapper,

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         open_history,
         prune_runs,
     )
+    from berryeval.workflows.judge_desk import JudgeDesk, open_desk
     from berryeval.workflows.plan import Plan
     from berryeval.workflows.pooling import Pooling, PoolRequest, pool_runs
     from berryeval.workflows.provider_run import Listener

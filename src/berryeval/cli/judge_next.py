@@ -1,0 +1,248 @@
+"""`berryeval judge next`: judge pairs in the terminal."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from rich.padding import Padding
+from rich.text import Text
+
+from berryeval._internal.text import escape_controls, pluralize
+from berryeval.cli.flags import Flag
+from berryeval.cli.output import console, print_json
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from berryeval.judging import Pair, Session, Vote
+    from berryeval.workflows import JudgeDesk
+
+_NAMES: Final = {3: "answers", 2: "substantial", 1: "supports", 0: "no use"}
+_CONTEXT: Final = 300  # characters before and after the passage
+_END: Final = "q"
+_ENDINGS: Final = ("", "\x03", "\x04")  # end of input, Ctrl-C and Ctrl-D
+
+
+class Key(NamedTuple):
+    """A key that was pressed, and a note that came with it."""
+
+    name: str
+    note: str = ""
+
+
+def judge_next(
+    *,
+    benchmark: str | None = None,
+    ledger: str | None = None,
+    judge: str | None = None,
+    count: int | None = None,
+    json: Flag = False,
+) -> None:
+    """Judge the pairs of the pool, one after the other, in the terminal.
+
+    A pair is a query and a passage. Press the grade, or s to skip, ? if you cannot tell, n for a
+    note, u to take the last grade back, q to end. A grade is stored before the next pair shows.
+
+    Example: berryeval judge next --judge ann
+
+    Args:
+        benchmark: Benchmark that was pooled; default: the only one with a pool here.
+        ledger: Folder or store with the pool and the votes; default: beside the benchmark.
+        judge: Your name; default: BERRYEVAL_JUDGE, or the name you are logged in with.
+        count: Stop after this many pairs.
+        json: Print the next pair as JSON and end.
+    """
+    from berryeval.errors import ConfigurationError
+    from berryeval.workflows import open_desk
+
+    if count is not None and count < 1:
+        raise ConfigurationError(f"--count must be 1 or more, found {count}")
+    desk = open_desk(benchmark, ledger, judge)
+    if json:
+        print_json("judge next", _describe(desk))
+        return
+    screen = console()
+    _judge_all(screen, desk, _read_keys(screen), count)
+    _print_end(screen, desk.session)
+
+
+def _describe(desk: JudgeDesk) -> dict[str, Any]:
+    session, pair = desk.session, desk.session.next()
+    shown: dict[str, Any] | None = None
+    if pair is not None:
+        shown = {
+            **{name: getattr(pair, name) for name in ("id", "query_id", "text", "name")},
+            "before": pair.before,
+            "after": pair.after,
+            "query": desk.query_text(pair),
+            "wanted": desk.describe_wanted(pair),
+        }
+    return {
+        "judge": session.judge,
+        "left": len(session.left),
+        "pairs": len(session.pool.pairs),
+        "scale": list(session.scale),
+        "pair": shown,
+    }
+
+
+def _judge_all(screen: Console, desk: JudgeDesk, keys: Iterator[Key], count: int | None) -> None:
+    """Show pairs until the judge ends or none is left."""
+    session = desk.session
+    pair = session.next()
+    if pair is not None:
+        _print_keys(screen, session)
+    while pair is not None:
+        if count is not None and len(session.given) >= count:
+            return
+        _print_pair(screen, desk, pair)
+        if not _ask(screen, session, pair, keys):
+            return
+        pair = session.next()
+
+
+def _ask(screen: Console, session: Session, pair: Pair, keys: Iterator[Key]) -> bool:
+    """Read keys until the pair is dealt with; return whether to go on."""
+    grades = {f"{grade:g}": grade for grade in session.scale}
+    note = ""
+    for key in keys:
+        note = key.note or note
+        if key.name == _END:
+            return False
+        if key.name in grades or key.name == "?":
+            _print_stored(screen, session.vote(pair, grades.get(key.name), note))
+            return True
+        if key.name == "s":
+            session.skip(pair)
+            screen.print("  skipped", style="dim")
+            return True
+        if key.name == "u":
+            taken = session.undo()
+            words = "nothing to take back in this session" if taken is None else "taken back"
+            screen.print(f"  {words}", style="yellow")
+            return True
+        if key.name == "n":
+            screen.print(f"  note: {note}" if note else "  a note needs a text", style="dim")
+        else:
+            screen.print(f"  {key.name!r} is no key; {_list_keys(session)}", style="yellow")
+    return False
+
+
+def _read_keys(screen: Console) -> Iterator[Key]:
+    """Yield keys: single ones in a terminal, else one per line, each with a note after a space."""
+    if not sys.stdin.isatty():
+        for line in sys.stdin:
+            name, _, note = line.strip().partition(" ")
+            if name:
+                yield Key(name, note.strip())
+        return
+    while True:
+        with _single_keys() as read_one:
+            screen.print("  grade? ", style="bold", end="")
+            name = read_one()
+        if name in _ENDINGS:
+            return
+        screen.print(escape_controls(name))
+        note = ""
+        if name == "n":
+            with suppress(EOFError):
+                note = input("  note: ").strip()
+        yield Key(name, note)
+
+
+@contextmanager
+def _single_keys() -> Iterator[Callable[[], str]]:
+    """Let keys be read one by one, without Enter; what was typed before counts, too."""
+    try:
+        import termios
+        import tty
+    except ImportError:  # Windows
+        import msvcrt
+
+        yield msvcrt.getwch  # type: ignore[attr-defined, unused-ignore]
+        return
+    file = sys.stdin.fileno()
+    before = termios.tcgetattr(file)
+    tty.setcbreak(file, termios.TCSANOW)
+    try:
+        yield lambda: _read_character(file)
+    finally:
+        termios.tcsetattr(file, termios.TCSANOW, before)
+
+
+def _read_character(file: int) -> str:
+    """Read one character of UTF-8, past the buffer of `sys.stdin`; "" at the end or for Ctrl-C."""
+    found = b""
+    with suppress(KeyboardInterrupt):
+        while one := os.read(file, 1):
+            found += one
+            with suppress(UnicodeDecodeError):
+                return found.decode()
+    return ""
+
+
+def _print_pair(screen: Console, desk: JudgeDesk, pair: Pair) -> None:
+    from berryeval.judging import mark_words
+
+    session, query = desk.session, desk.query_text(pair)
+    done = len(session.pool.pairs) - len(session.left)
+    screen.print()
+    screen.rule(f"{done} of {len(session.pool.pairs)} done", style="dim", align="left")
+    screen.print(Text(escape_controls(query), style="bold"))
+    for line in desk.describe_wanted(pair):
+        _print_block(screen, Text(escape_controls(line), style="dim"))
+    screen.print()
+    if pair.name:
+        screen.print(Text(escape_controls(pair.name), style="cyan"))
+    shown = Text()
+    shown.append(escape_controls(_end_of(pair.before)), style="dim")
+    for piece in mark_words(pair.text, query):
+        style = "bold underline" if piece.marked else ""
+        shown.append(escape_controls(piece.text), style=style)
+    shown.append(escape_controls(_start_of(pair.after)), style="dim")
+    if not pair.text:
+        shown.append(f"(the text of {escape_controls(pair.name or pair.id)} is unknown)")
+    _print_block(screen, shown)
+    screen.print()
+
+
+def _print_block(screen: Console, text: Text) -> None:
+    screen.print(Padding(text, (0, 0, 0, 2), expand=False), soft_wrap=False)
+
+
+def _end_of(text: str) -> str:
+    return text if len(text) <= _CONTEXT else f"…{text[-_CONTEXT:]}"
+
+
+def _start_of(text: str) -> str:
+    return text if len(text) <= _CONTEXT else f"{text[:_CONTEXT]}…"
+
+
+def _print_keys(screen: Console, session: Session) -> None:
+    screen.print(f"judging as {session.judge}: {_list_keys(session)}", style="dim")
+
+
+def _list_keys(session: Session) -> str:
+    full = tuple(session.scale) == tuple(sorted(_NAMES))
+    grades = [f"{one:g} {_NAMES[int(one)]}" if full else f"{one:g}" for one in session.scale]
+    return f"{', '.join(grades)}; ? cannot tell, s skip, n note, u undo, {_END} end"
+
+
+def _print_stored(screen: Console, vote: Vote) -> None:
+    words = "cannot tell" if vote.grade is None else f"grade {vote.grade:g}"
+    screen.print(f"  {words}, stored", style="green")
+
+
+def _print_end(screen: Console, session: Session) -> None:
+    left, given = len(session.left), len(session.given)
+    pace = f", {session.seconds_per_pair:.0f} s each" if given else ""
+    screen.print()
+    screen.print(f"{pluralize(given, 'pair')} judged{pace}; {left} left", style="bold")
+    if session.ending:
+        screen.print(session.ending)
+    if session.skipped:
+        screen.print(f"{len(session.skipped)} skipped: they are shown again next time")

@@ -1,0 +1,139 @@
+"""A session: one judge goes through the pairs of a pool; every vote is stored before the next."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from berryeval.data import content_hash
+from berryeval.errors import DataError
+from berryeval.judging.decisive import next_pair
+from berryeval.judging.ledger import PairKey, Vote, key_of
+from berryeval.judging.pool import Stop
+from berryeval.providers import STOPWORDS
+
+if TYPE_CHECKING:
+    from berryeval.judging.ledger import Ledger
+    from berryeval.judging.pool import Pair, Pool
+
+_WORD: Final = re.compile(r"\w+")
+_SHORT: Final = 3  # letters of a word that is marked
+_ENDING: Final = 2  # letters that may differ at the end of a word
+
+
+class Marked(NamedTuple):
+    """A piece of a passage, and whether it is a word of the query."""
+
+    text: str
+    marked: bool
+
+
+def mark_words(text: str, query: str) -> list[Marked]:
+    """Split a text into pieces, with the words of the query marked, whatever their ending.
+
+    >>> [piece.text for piece in mark_words("A token.", "which tokens?") if piece.marked]
+    ['token']
+    """
+    stems = tuple(
+        word[: max(_SHORT, len(word) - _ENDING)]
+        for word in map(str.casefold, _WORD.findall(query))
+        if len(word) >= _SHORT and word not in STOPWORDS
+    )
+    pieces: list[Marked] = []
+    place = 0
+    for found in _WORD.finditer(text):
+        if stems and found[0].casefold().startswith(stems):
+            pieces += [Marked(text[place : found.start()], False), Marked(found[0], True)]
+            place = found.end()
+    return [piece for piece in (*pieces, Marked(text[place:], False)) if piece.text]
+
+
+@dataclass
+class Session:
+    """The pairs that a judge has not judged, one at a time.
+
+    Attributes:
+        pool: The pairs.
+        ledger: Where votes go.
+        judge: Name of the judge.
+        scale: Grades that the judge may give.
+        given: Votes of this session, oldest first.
+        skipped: Ids of skipped pairs; they are not shown again in this session.
+        ending: Why there is no next pair; empty before that.
+    """
+
+    pool: Pool
+    ledger: Ledger
+    judge: str
+    scale: Sequence[float] = (0, 1, 2, 3)
+    given: list[Vote] = field(default_factory=list)
+    skipped: list[str] = field(default_factory=list)
+    ending: str = ""
+    _votes: list[Vote] = field(init=False, repr=False)
+    _done: set[PairKey] = field(init=False, repr=False)
+    _started: float = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self._votes = [one for one in self.ledger.current() if one.question == "relevance"]
+        own = (one for one in self._votes if one.judge == self.judge)
+        self._done = {key_of(one.query_id, one.target) for one in own}
+        self._started = time.monotonic()
+
+    @property
+    def left(self) -> list[Pair]:
+        """The pairs that this judge has neither judged nor skipped."""
+        skipped = set(self.skipped)
+        return [
+            one
+            for one in self.pool.pairs
+            if one.id not in skipped and key_of(one.query_id, one.target) not in self._done
+        ]
+
+    def next(self) -> Pair | None:
+        """Return the next pair; None if there is none, or no further one is needed."""
+        found = next_pair(self.pool, self._votes, self.judge, self.skipped)
+        if isinstance(found, Stop):
+            self.ending = found.reason
+            return None
+        return found
+
+    def vote(self, pair: Pair, grade: float | None, note: str = "") -> Vote:
+        """Store a vote; `grade` is None if the judge cannot tell."""
+        if grade is not None and grade not in self.scale:
+            raise DataError(f"expected one of {_list(self.scale)}, found {grade:g}")
+        given = Vote(
+            pair.query_id, pair.target, grade, self.judge, note=note,
+            content=content_hash(pair.text) if pair.text else "",
+        )  # fmt: skip
+        (stored,) = self.ledger.append([given])
+        self._votes.append(stored)
+        self.given.append(stored)
+        self._done.add(key_of(pair.query_id, pair.target))
+        return stored
+
+    def skip(self, pair: Pair) -> None:
+        """Leave a pair for another session."""
+        self.skipped.append(pair.id)
+
+    def undo(self) -> Vote | None:
+        """Take the last vote of this session back; None if there is none."""
+        if not self.given:
+            return None
+        last = self.given.pop()
+        taken = Vote(last.query_id, last.target, None, self.judge, withdrawn=True)
+        self.ledger.append([taken])
+        self._votes.remove(last)
+        self._done.discard(key_of(last.query_id, last.target))
+        return last
+
+    @property
+    def seconds_per_pair(self) -> float:
+        """Seconds per vote of this session; 0 without a vote."""
+        return (time.monotonic() - self._started) / len(self.given) if self.given else 0.0
+
+
+def _list(grades: Iterable[float]) -> str:
+    return ", ".join(f"{one:g}" for one in grades)

@@ -1,0 +1,80 @@
+"""The desk of a judge: the pool, the ledger and the benchmark that a session needs."""
+
+from __future__ import annotations
+
+import getpass
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from berryeval.errors import ConfigurationError, DataError
+from berryeval.judging import ENDING, POOL, Ledger, Pool, Session, name_place
+from berryeval.relevance import ANSWER_FIELDS
+from berryeval.workflows.selection import load_source
+
+if TYPE_CHECKING:
+    from berryeval.benchmarks import Benchmark
+    from berryeval.judging import Pair
+
+JUDGE: Final = "BERRYEVAL_JUDGE"  # variable with the name of the judge
+
+
+@dataclass(frozen=True)
+class JudgeDesk:
+    """A session and the benchmark that it is about."""
+
+    session: Session
+    benchmark: Benchmark
+
+    def query_text(self, pair: Pair) -> str:
+        """Return the query of a pair."""
+        return self.benchmark.query_of[pair.query_id].text
+
+    def describe_wanted(self, pair: Pair) -> list[str]:
+        """Return what the query wants, as far as the benchmark says it."""
+        query = self.benchmark.query_of[pair.query_id]
+        answers = (query.metadata.get(name, query.extra.get(name)) for name in ANSWER_FIELDS)
+        expected = next((one for one in answers if isinstance(one, str) and one), "")
+        lines = [f"wanted: {query.description}"] if query.description else []
+        return [*lines, f"expected answer: {expected}"] if expected else lines
+
+
+def open_desk(
+    benchmark: str | None = None, ledger: str | None = None, judge: str | None = None
+) -> JudgeDesk:
+    """Open a session for a judge on the pool of a benchmark.
+
+    Args:
+        benchmark: Benchmark that was pooled; None for the only one with a pool in this folder.
+        ledger: Folder with the pool and the votes; None for the one beside the benchmark.
+        judge: Name of the judge; None for `BERRYEVAL_JUDGE`, else the name of the login.
+    """
+    place = Path(ledger) if ledger else _find_place(benchmark)
+    if not (place / POOL).is_file():
+        raise DataError(f"{place}: has no pool; make one with berryeval judge pool RUN")
+    pool = Pool.read(place / POOL)
+    loaded = load_source(benchmark or pool.benchmark)
+    for pair in pool.pairs:
+        if pair.query_id not in loaded.query_of:
+            raise DataError(
+                f"{place / POOL}: the query {pair.query_id!r:.80} is not in {loaded.name}; the "
+                "pool belongs to another benchmark: pool again, or name it with --benchmark"
+            )
+    name = judge if judge is not None else os.environ.get(JUDGE) or getpass.getuser()
+    if not name.strip():
+        raise ConfigurationError("the name of the judge is empty; give one with --judge NAME")
+    return JudgeDesk(Session(pool, Ledger(place), name), loaded)
+
+
+def _find_place(benchmark: str | None) -> Path:
+    """Return the folder of the ledger of a benchmark, or the only one in the current folder."""
+    if benchmark is not None:
+        return name_place(benchmark)
+    found = sorted(path.parent for path in Path().glob(f"*{ENDING}/{POOL}"))
+    if len(found) == 1:
+        return found[0]
+    if not found:
+        raise DataError("no pool in this folder; make one with berryeval judge pool RUN")
+    names = ", ".join(path.name.removesuffix(ENDING) for path in found)
+    raise ConfigurationError(f"several benchmarks have a pool: {names}; name one with --benchmark")

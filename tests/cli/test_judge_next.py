@@ -1,0 +1,142 @@
+"""`berryeval judge next`: judging in a terminal, by keys or by lines."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import pty
+import re
+import select
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from berryeval.data import Anchor
+from berryeval.judging import Ledger, Pair, Pool, make_pair_id
+from tests.cli.eval_world import DRINKS, berryeval, write_drinks
+
+
+@pytest.fixture(autouse=True)
+def drinks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("BERRYEVAL_JUDGE", "ann")
+    write_drinks(tmp_path)
+    targets = [("q1", "tea"), ("q1", "coffee"), ("q2", "water")]
+    texts = {one.id: one.text for one in DRINKS.documents}
+    pairs = [
+        Pair(make_pair_id(query, Anchor(document=name)), query, Anchor(document=name), texts[name])
+        for query, name in targets
+    ]
+    folder = tmp_path / "drinks.judged"
+    folder.mkdir()
+    Pool("drinks", DRINKS.content_hash, "depth", 10, 0, tuple(pairs)).write(folder / "pool.json")
+    return folder
+
+
+def type_lines(monkeypatch: pytest.MonkeyPatch, *lines: str) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO("".join(f"{line}\n" for line in lines)))
+
+
+def grades(folder: Path) -> list[float | None]:
+    return [one.grade for one in Ledger(folder).current()]
+
+
+def test_grades_are_stored_one_by_one(
+    drinks: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    type_lines(monkeypatch, "0 too general", "2")
+    assert berryeval("judge", "next") == 0
+    out = capsys.readouterr().out
+    assert "judging as ann: 0 no use, 1 supports, 2 substantial, 3 answers" in out
+    assert "How hot is green tea?" in out
+    assert "Steep green tea at 80 degrees" in out
+    assert "2 pairs judged" in out
+    assert "1 left" in out
+    assert grades(drinks) == [0, 2]
+    assert Ledger(drinks).votes()[0].note == "too general"
+
+
+def test_undo_skip_and_what_is_no_key(
+    drinks: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    type_lines(monkeypatch, "7", "3", "u", "1", "s", "?")
+    assert berryeval("judge", "next") == 0
+    out = capsys.readouterr().out
+    assert "'7' is no key" in out
+    assert "taken back" in out
+    assert "1 skipped: they are shown again next time" in out
+    assert grades(drinks) == [1, None]
+
+
+def test_blind(drinks: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What other judges said, and which system found it, is nowhere in what a judge sees."""
+    whole = Pool.read(drinks / "pool.json")
+    rankings = {"secret-system": {"q1": [whole.pairs[0].id]}}
+    Pool(**{**vars(whole), "rankings": rankings}).write(drinks / "pool.json")
+    assert berryeval("judge", "next", "--json") == 0
+    out = capsys.readouterr().out
+    assert "secret-system" not in out
+    data = json.loads(out)["data"]
+    assert (data["left"], data["pair"]["query"]) == (3, "How hot is green tea?")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--count", "0"), "--count must be 1 or more, found 0"),
+        (("--judge", " "), "the name of the judge is empty"),
+        (("--benchmark", "other"), "other.judged: has no pool; make one with berryeval judge pool"),
+    ],
+)
+def test_mistakes(words: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert berryeval("judge", "next", *words) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_a_pool_of_another_benchmark_is_refused(
+    drinks: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert berryeval("judge", "next", "--benchmark", "rag-template", "--ledger", str(drinks)) == 2
+    assert "the pool belongs to another benchmark" in capsys.readouterr().err
+    assert grades(drinks) == []
+
+
+def test_keys_in_a_real_terminal(drinks: Path) -> None:
+    """No Enter is needed; a note is a line; Ctrl-C ends and keeps what is stored."""
+    master, slave = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "berryeval", "judge", "next"],
+        stdin=slave, stdout=slave, stderr=slave, cwd=drinks.parent,
+        env={**os.environ, "TERM": "xterm", "COLUMNS": "80"}, start_new_session=True,
+    )  # fmt: skip
+    os.close(slave)
+    seen = read_until(master, "grade?")
+    os.write(master, b"n")
+    seen += read_until(master, "note:")
+    os.write(master, b"see milk\n")
+    seen += read_until(master, "grade?")
+    os.write(master, b"3")
+    seen += read_until(master, "grade?")
+    os.write(master, b"q")
+    seen += read_until(master, "2 left")
+    assert process.wait(timeout=60) == 0
+    os.close(master)
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", seen)
+    assert "grade 3, stored" in plain
+    assert "\x1b[1;4m" in seen  # words of the query are marked
+    (stored,) = Ledger(drinks).votes()
+    assert (stored.grade, stored.note) == (3, "see milk")
+
+
+def read_until(file: int, wanted: str) -> str:
+    seen = ""
+    end = time.monotonic() + 60
+    while wanted not in seen and time.monotonic() < end:
+        if select.select([file], [], [], 1)[0]:
+            seen += os.read(file, 4096).decode(errors="replace")
+    assert wanted in seen
+    return seen
