@@ -5,13 +5,23 @@ from __future__ import annotations
 import logging
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from berryeval.data import Anchor
+from berryeval.data import Anchor, Judgment
 from berryeval.errors import DataError
-from berryeval.judging import DecisionRule, Ledger, Vote, apply_decisions, decide, name_place
+from berryeval.judging import (
+    DecisionRule,
+    Ledger,
+    Vote,
+    apply_decisions,
+    check_grade,
+    decide,
+    grade_scale,
+    name_place,
+)
 from tests.cli.eval_world import DRINKS
 
 TEA = Anchor(document="tea")
@@ -51,8 +61,8 @@ def test_damaged_and_torn_lines_do_not_count(
     file.write_bytes(whole.replace(b'"grade": 2', b'"grade": 3') + whole[:40])
     with caplog.at_level(logging.WARNING, logger="berryeval"):
         assert [one.grade for one in ledger.votes()] == [1]
-    assert "ann.jsonl:1: no vote, or a changed one: its checksum is wrong" in caplog.text
-    assert "ann.jsonl:3" in caplog.text
+    assert "ann.jsonl:1: no vote, or a changed one; it does not count" in caplog.text
+    assert "ann.jsonl:3: incomplete: its writer was stopped" in caplog.text
     ledger.append([vote("Ann", 0)])
     assert [one.grade for one in ledger.votes()] == [1, 0]
 
@@ -126,3 +136,28 @@ def test_the_folder_is_beside_the_benchmark(tmp_path: Path) -> None:
     (tmp_path / "v1.2").mkdir()
     assert name_place("technical-docs") == Path("technical-docs.judged")
     assert name_place(tmp_path / "v1.2") == tmp_path / "v1.2.judged"
+
+
+@pytest.mark.parametrize(
+    ("metadata", "grades", "expected"),
+    [
+        ({}, [], (0, 1, 2, 3)),
+        ({}, [1, 1, 0], (0, 1, 2, 3)),
+        ({}, [1, 2], (0, 1, 2)),
+        ({}, [5, 1], (0, 1, 2, 3, 4, 5)),
+        ({}, [-1, 1, 2], (-1, 0, 1, 2)),
+        ({}, [0.5, 1], (0, 0.5, 1)),
+        ({}, [100, 50], (0, 50, 100)),
+        ({"grades": [1, 0]}, [1, 2], (0, 1)),
+        ({"grades": "0-3"}, [1, 2], (0, 1, 2)),
+    ],
+)
+def test_the_scale_of_a_benchmark(
+    metadata: dict[str, object], grades: list[float], expected: tuple[float, ...]
+) -> None:
+    judgments = tuple(Judgment("q1", Anchor(document=str(n)), g) for n, g in enumerate(grades))
+    scale = grade_scale(replace(DRINKS, judgments=judgments, metadata=metadata))
+    assert scale == expected
+    check_grade(expected[-1], scale)
+    with pytest.raises(DataError, match=r"the grade must be one of .*, found 7$"):
+        check_grade(7, scale)

@@ -164,7 +164,7 @@ def test_store_of_a_newer_schema_is_an_error(place: str) -> None:
     with database.writing() as connection:
         connection.execute(text("UPDATE berryeval_store SET version = 7"))
     database.close()
-    wanted = r"schema version 7, this BerryEval supports versions up to 3; .*pip install --upgrade"
+    wanted = r"schema version 7, this BerryEval supports versions up to 4; .*pip install --upgrade"
     for make in (True, False):
         with pytest.raises(DataError, match=wanted), open_store(place, make=make):
             pass

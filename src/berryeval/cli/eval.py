@@ -50,6 +50,7 @@ def run_eval(  # noqa: PLR0913 - the options of the command
     where_it_fails: Annotated[
         list[int] | None, Parameter(consume_multiple=(0, 1), negative="")
     ] = None,
+    judged: str | None = None,
     fail_below: Several = None,
     baseline: str | None = None,
     max_drop: Several = None,
@@ -91,6 +92,8 @@ def run_eval(  # noqa: PLR0913 - the options of the command
         trust: With --resume: run functions from outside the current folder and its configuration.
         by: Properties of queries to group by: --by category difficulty, or a key of their metadata.
         where_it_fails: Show the worst queries of every provider (3, or the given number).
+        judged: Votes of judges that count: auto (those in BENCHMARK.judged, if there are any),
+            none, or the folder or store of a ledger.
         fail_below: Exit with 1 if a provider is below: --fail-below recall@10=0.80.
         baseline: Baseline file or run; without a rule about drops, any significant drop fails.
         max_drop: Exit with 1 if a metric dropped significantly: --max-drop nDCG@10=0.01.
@@ -108,7 +111,8 @@ def run_eval(  # noqa: PLR0913 - the options of the command
         settings={
             "benchmarks": benchmarks, "format": format, "options": read_options(options),
             "providers": providers, "metrics": metrics, "k": k,
-            "limit": limit, "filter": filter, "tags": tag, "seed": seed, "thresholds": fail_below,
+            "limit": limit, "filter": filter, "tags": tag, "seed": seed, "judged": judged,
+            "thresholds": fail_below,
             "concurrency": concurrency, "timeout": timeout, "batch": batch,
             "export": export, "label": label, "eval_dir": eval_dir,
         },

@@ -7,14 +7,30 @@ from berryeval._internal.door import open_door
 if TYPE_CHECKING:
     from berryeval.judging.chat import ChatModel, Message, Reply
     from berryeval.judging.chat_jobs import ChatJob, ChatQuestion, JobEstimate, JobResult
-    from berryeval.judging.decisions import Decision, DecisionRule, apply_decisions, decide
+    from berryeval.judging.decisions import (
+        Decision,
+        DecisionRule,
+        apply_decisions,
+        check_grade,
+        decide,
+        grade_scale,
+    )
     from berryeval.judging.decisive import next_pair
     from berryeval.judging.drafts import Draft, Drafts, Rejected, build_benchmark
     from berryeval.judging.known_items import KnownItems, draw_known_items
-    from berryeval.judging.ledger import ENDING, Ledger, Vote, key_of, name_place
+    from berryeval.judging.ledger import (
+        ENDING,
+        JudgeKind,
+        Ledger,
+        PairKey,
+        Vote,
+        key_of,
+        name_place,
+    )
     from berryeval.judging.pool import POOL, Pair, Pool, Stop, make_pair_id, shuffle_pairs
     from berryeval.judging.rank_sums import RankSum, read_rank_sum
     from berryeval.judging.sampling import Estimate, draw_pairs, estimate, find_probabilities
     from berryeval.judging.session import Marked, Session, mark_words
+    from berryeval.judging.vote_store import StoreLedger, open_ledger
 else:
     __getattr__, __dir__ = open_door(__name__)

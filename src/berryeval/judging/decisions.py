@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-from berryeval._internal.validate import nearest, suggest
+from berryeval._internal.validate import is_number, nearest, suggest
 from berryeval.data import Judgment
 from berryeval.errors import ConfigurationError, DataError
 from berryeval.judging.ledger import JudgeKind, PairKey, Vote, current_votes, key_of
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from berryeval.data import Anchor
 
 Decided: TypeAlias = Literal["adjudicated", "majority", "judge", "undecided"]
+USUAL: Final[tuple[float, ...]] = (0, 1, 2, 3)  # grades of docs/judging.md
+_HIGHEST: Final = 10  # of a scale whose grades are all whole numbers up to it
 _ORDER: Final[tuple[tuple[JudgeKind, ...], ...]] = (("human",), ("function", "llm"))
 
 
@@ -126,3 +128,29 @@ def apply_decisions(benchmark: Benchmark, decisions: Mapping[PairKey, Decision])
         if key not in known and one.grade is not None
     ]
     return replace(benchmark, judgments=(*judgments, *added), locations={})
+
+
+def grade_scale(benchmark: Benchmark) -> tuple[float, ...]:
+    """Return the grades that a judge may give, lowest first.
+
+    They are the `grades` in the metadata of the benchmark; else those from 0 to the highest grade
+    of its judgments; else 0 to 3, also if every relevant document has the same grade: then the
+    judgments say nothing about a scale.
+    """
+    declared = benchmark.metadata.get("grades")
+    if isinstance(declared, list) and declared and all(map(is_number, declared)):
+        return tuple(sorted(set(declared)))
+    found = {one.grade for one in benchmark.judgments if is_number(one.grade)}
+    if len({grade for grade in found if grade > 0}) < 2:  # noqa: PLR2004 - a scale has two
+        return USUAL
+    low, high = min(0, *found), max(found)
+    if high <= _HIGHEST and all(grade == int(grade) for grade in found):
+        return tuple(range(int(low), int(high) + 1))
+    return tuple(sorted({0, *found}))
+
+
+def check_grade(grade: float, scale: Sequence[float]) -> None:
+    """Reject a grade outside the scale."""
+    if grade not in scale:
+        known = ", ".join(f"{one:g}" for one in scale)
+        raise DataError(f"the grade must be one of {known}, found {grade:g}")

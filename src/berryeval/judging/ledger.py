@@ -6,20 +6,25 @@ A ledger is a folder beside the benchmark with a file per judge:
     fruit.judged/.gitattributes       makes git keep the lines of both sides of a merge
 
 Lines are independent of their order and of how often they occur, so files of several people merge
-without conflicts. A killed process leaves at most a torn line, which does not count.
+without conflicts. Writers of one file wait for each other. A killed process leaves at most a torn
+line, which does not count; a full disk leaves nothing.
 """
 
 from __future__ import annotations
 
 import logging
 import os
+import random
+import time
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from datetime import datetime, timezone
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeAlias, get_args
 
+from berryeval._internal.files import replace_file, try_lock
 from berryeval._internal.json import encode_json_line, parse_json
 from berryeval._internal.serial import JsonRecord, Reader, choice_reader, open_field
 from berryeval._internal.text import file_key, parse_timestamp
@@ -36,7 +41,12 @@ PairKey: TypeAlias = tuple[str, ...]  # of a query and a target, whatever the sp
 ENDING: Final = ".judged"
 _VOTES: Final = "votes"
 _CHECKSUM: Final = b', "checksum": "%08x"}'
-_ATTRIBUTES: Final = "votes/*.jsonl merge=union\n"
+_CHECKSUM_SIZE: Final = len(_CHECKSUM % 0)
+_ATTRIBUTES: Final = b"votes/*.jsonl merge=union -text\n"
+_LOCK_TIMEOUT: Final = 60.0  # seconds
+_TAIL: Final = 1 << 14  # bytes at the end of a file, with the times of its last votes
+_NAMED: Final = 3  # damaged lines of a file in the log
+_STEP: Final = timedelta(microseconds=1)
 log = logging.getLogger("berryeval")
 
 
@@ -86,12 +96,17 @@ class Vote(JsonRecord):
     extra: Mapping[str, Any] = open_field(repr=False)
 
     def __post_init__(self) -> None:
-        if not self.judge.strip():
-            raise DataError("a vote needs the name of its judge")
+        if not self.judge.strip() or not self.judge.isprintable():
+            raise DataError(f"a vote needs the name of its judge, found {self.judge!r:.80}")
         if self.grade is not None and not is_number(self.grade):
             raise DataError(f"expected a finite number as grade, found {self.grade!r}")
         if self.time:
-            parse_timestamp(self.time, "vote")
+            self.moment  # noqa: B018 - rejects what is no time
+
+    @property
+    def moment(self) -> float:
+        """Time in seconds since 1970; without a zone it is local time."""
+        return parse_timestamp(self.time, "vote")
 
     @property
     def key(self) -> PairKey:
@@ -124,22 +139,29 @@ def name_place(source: PathLike) -> Path:
 class Ledger:
     """The votes in a folder, which need not exist yet.
 
-    `votes` reads all files; every call sees what others have written since.
+    `votes` reads all files; every call sees what others have written since. `folder` has the pool,
+    too, and `shown` is the name of the place for messages.
     """
 
     def __init__(self, folder: PathLike) -> None:
         self.folder = Path(folder)
+        self.shown = str(self.folder)
 
     def __repr__(self) -> str:
-        return f"Ledger({str(self.folder)!r})"
+        return f"{type(self).__name__}({self.shown!r})"
+
+    @property
+    def exists(self) -> bool:
+        """Whether anyone has voted yet."""
+        return (self.folder / _VOTES).is_dir()
 
     def votes(self) -> list[Vote]:
         """Return every vote, oldest first; damaged lines are left out and named in the log."""
-        found: dict[bytes, tuple[float, Vote]] = {}
+        found: dict[bytes, Vote] = {}
         for path in sorted((self.folder / _VOTES).glob("*.jsonl")):
-            for line, vote in _read_file(path):
-                found.setdefault(line, (parse_timestamp(vote.time, str(path)), vote))
-        return [vote for _, vote in sorted(found.values(), key=lambda one: one[0])]
+            found.update(_read_file(path))
+        order = sorted((vote.moment, line) for line, vote in found.items())
+        return [found[line] for _, line in order]
 
     def current(self) -> list[Vote]:
         """Return the last vote of each judge on each pair, without those taken back."""
@@ -148,36 +170,103 @@ class Ledger:
     def append(self, votes: Iterable[Vote]) -> list[Vote]:
         """Add votes and return them as written; they are on the disk when this returns.
 
-        Votes without a time get the present one.
+        Votes without a time get the present one, or one after the judge's last vote if the clock
+        was set back.
         """
-        now = datetime.now(timezone.utc).isoformat(timespec="microseconds")
-        added = [vote if vote.time else replace(vote, time=now) for vote in votes]
-        lines: dict[str, list[bytes]] = {}
-        for vote in added:
-            lines.setdefault(vote.judge, []).append(_encode(vote))
+        judges: dict[str, list[Vote]] = {}
+        for vote in votes:
+            judges.setdefault(vote.judge, []).append(vote)
         try:
-            for judge, own in lines.items():
-                self._write(judge, own)
+            return [vote for judge, own in judges.items() for vote in self._write(judge, own)]
         except OSError as error:
             raise NotWrittenError(
-                f"{self.folder}: cannot be written ({error.strerror or error})"
+                f"{self.folder}: cannot be written ({error.strerror or error}); "
+                "the votes were not kept"
             ) from None
-        return added
 
-    def _write(self, judge: str, lines: list[bytes]) -> None:
+    def _write(self, judge: str, votes: Sequence[Vote]) -> Sequence[Vote]:
         path = self.folder / _VOTES / f"{file_key(judge)}.jsonl"
         path.parent.mkdir(parents=True, exist_ok=True)
         attributes = self.folder / ".gitattributes"
         if not attributes.exists():
-            attributes.write_text(_ATTRIBUTES, encoding="utf-8")
-        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
-        file = os.open(path, flags, 0o666)
+            with replace_file(attributes) as stream:
+                stream.write(_ATTRIBUTES)
+        stamped: Sequence[Vote] = ()
+        while True:
+            with _open_locked(path) as file:
+                tail = _read_tail(file)
+                stamped = stamped or stamp(votes, find_latest(tail))
+                torn = b"\n" if tail and not tail.endswith(b"\n") else b""
+                _add(file, torn + b"".join(_encode(one) + b"\n" for one in stamped))
+                with suppress(FileNotFoundError):
+                    if os.path.samestat(os.fstat(file), path.stat()):
+                        break
+            # Otherwise another program, such as git, has put a new file in its place.
+        if not tail:
+            _sync_folder(path.parent)
+        return stamped
+
+
+def stamp(votes: Sequence[Vote], latest: float = 0.0) -> Sequence[Vote]:
+    """Return the votes of a judge, each with a time after `latest` and the vote before it."""
+    after = datetime.fromtimestamp(latest, timezone.utc) + _STEP
+    now = max(datetime.now(timezone.utc), after)
+    return [
+        one
+        if one.time
+        else replace(one, time=(now + place * _STEP).isoformat(timespec="microseconds"))
+        for place, one in enumerate(votes)
+    ]
+
+
+def find_latest(lines: bytes) -> float:
+    """Return the latest time of the intact lines, or 0."""
+    found = (_read_line(line) for line in lines.split(b"\n"))
+    return max((vote.moment for vote in found if vote is not None), default=0.0)
+
+
+@contextmanager
+def _open_locked(path: Path) -> Iterator[int]:
+    """Open a file for appending; other writers of votes wait until it is closed."""
+    flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
+    file = os.open(path, flags, 0o666)
+    try:
+        end = time.monotonic() + _LOCK_TIMEOUT
+        while not try_lock(file):
+            if time.monotonic() > end:
+                raise NotWrittenError(
+                    f"{path}: another process has been writing to it for {_LOCK_TIMEOUT:g} "
+                    "seconds: try again later; the votes were not kept"
+                )
+            time.sleep(random.uniform(0.001, 0.005))  # noqa: S311 - who comes next
+        yield file
+    finally:
+        os.close(file)
+
+
+def _read_tail(file: int) -> bytes:
+    os.lseek(file, max(0, os.fstat(file).st_size - _TAIL), os.SEEK_SET)
+    return os.read(file, _TAIL)
+
+
+def _add(file: int, data: bytes) -> None:
+    """Write all of the data to the end of a file, or nothing."""
+    size = os.fstat(file).st_size
+    try:
+        while data:
+            data = data[os.write(file, data) :]
+        os.fsync(file)
+    except BaseException:
+        with suppress(OSError):
+            os.ftruncate(file, size)
+        raise
+
+
+def _sync_folder(folder: Path) -> None:
+    """Keep a new file in its folder even if the power fails, where the system can."""
+    with suppress(OSError):  # such as Windows, which opens no folders
+        file = os.open(folder, os.O_RDONLY)
         try:
-            size = os.fstat(file).st_size
-            torn = size and os.pread(file, 1, size - 1) != b"\n"
-            data = (b"\n" if torn else b"") + b"".join(lines)
-            while data:
-                data = data[os.write(file, data) :]
             os.fsync(file)
         finally:
             os.close(file)
@@ -195,29 +284,39 @@ def current_votes(votes: Iterable[Vote]) -> list[Vote]:
 
 def _encode(vote: Vote) -> bytes:
     text = encode_json_line(vote.to_json())
-    return text[:-1] + _CHECKSUM % zlib.crc32(text) + b"\n"
+    return text[:-1] + _CHECKSUM % zlib.crc32(text)
 
 
-def _read_file(path: Path) -> Iterator[tuple[bytes, Vote]]:
-    """Yield the intact lines of a file."""
+def _read_file(path: Path) -> dict[bytes, Vote]:
+    """Return the intact lines of a file, and log the others."""
     try:
         lines = path.read_bytes().split(b"\n")
     except OSError as error:
         raise DataError(f"{path}: cannot be read ({error.strerror or error})") from None
+    found: dict[bytes, Vote] = {}
+    damaged = []
     for number, given in enumerate(lines, start=1):
         line = given.strip()
-        if not line:
-            continue
-        try:
-            yield line, _parse(line, str(path), number)
-        except BerryEvalError as error:
-            torn = number == len(lines)
-            log.warning("%s; %s", error, "its writer was stopped" if torn else "it does not count")
+        vote = _read_line(line)
+        if vote is not None:
+            found[line] = vote
+        elif line:
+            damaged.append(number)
+    for number in damaged[:_NAMED]:
+        torn = number == len(lines)
+        why = "incomplete: its writer was stopped" if torn else "no vote, or a changed one"
+        log.warning("%s:%d: %s; it does not count", path, number, why)
+    if len(damaged) > _NAMED:
+        log.warning("%s: %d more lines are damaged", path, len(damaged) - _NAMED)
+    return found
 
 
-def _parse(line: bytes, source: str, number: int) -> Vote:
-    where = f"{source}:{number}"
-    text = line[: -len(_CHECKSUM % 0)] + b"}"
-    if line != text[:-1] + _CHECKSUM % zlib.crc32(text):
-        raise DataError(f"{where}: no vote, or a changed one: its checksum is wrong")
-    return Vote.from_json(parse_json(text.decode(errors="replace"), source, line=number), where)
+def _read_line(line: bytes) -> Vote | None:
+    """Return the vote of a line; None if its checksum is wrong, or if it is no vote."""
+    text = line[:-_CHECKSUM_SIZE] + b"}"
+    if line[-_CHECKSUM_SIZE:] != _CHECKSUM % zlib.crc32(text):
+        return None
+    try:
+        return Vote.from_json(parse_json(text.decode(), "vote", repeats=True), "vote")
+    except (BerryEvalError, ValueError):
+        return None

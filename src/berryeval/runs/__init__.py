@@ -42,7 +42,7 @@ if TYPE_CHECKING:
         mask_secrets,
         matches_masked,
     )
-    from berryeval.runs.store.database import NoStoreError, Place
+    from berryeval.runs.store.database import Database, NoStoreError, Place
     from berryeval.runs.store.queries import (
         FailedResult,
         Filters,
@@ -50,6 +50,7 @@ if TYPE_CHECKING:
         StoredRun,
         StoredValue,
     )
+    from berryeval.runs.store.schema import to_column_text, vote_rows
     from berryeval.runs.store.store import Added, Store, canonical_metric, open_store
     from berryeval.runs.store.trends import TrendAbout, TrendPoint
 else:

@@ -21,6 +21,7 @@ from berryeval.runner import FAILED
 from berryeval.runs import BenchmarkRecord, Secrets, describe_depth, mark_corpus
 from berryeval.workflows.config import check_model
 from berryeval.workflows.history import Remembered, choose_store, remember
+from berryeval.workflows.judged_data import describe_votes, hash_without_votes
 from berryeval.workflows.plan import DEFAULT_METRICS, Patience, Plan, ProviderSpec
 from berryeval.workflows.provider_run import ProviderRunner, ProviderTask, SilentListener
 from berryeval.workflows.recording import Passages
@@ -184,7 +185,7 @@ def evaluate(
 def _open_folder(folder: RunFolder, plan: Plan, benchmarks: Sequence[Benchmark]) -> Iterator[Plan]:
     """Lock and check the folder, write the manifest, and yield the plan as first started."""
     chunkers = {benchmark.name: suggested_chunker(benchmark) for benchmark in benchmarks}
-    hashes = {benchmark.name: benchmark.content_hash for benchmark in benchmarks}
+    hashes = {benchmark.name: hash_without_votes(benchmark) for benchmark in benchmarks}
     with folder.locked():
         folder.check_same_run(plan)
         folder.check_same_chunkers(plan, chunkers)
@@ -238,6 +239,7 @@ def _run_benchmark(runner: ProviderRunner, plan: Plan, benchmark: Benchmark) -> 
         tuple(filter(None, (*map(str, benchmark.remarks), deeper))),
         mark_corpus(benchmark.documents),
         tuple(one.id for one in benchmark.queries if one.id not in asked),
+        describe_votes(benchmark),
     )
     return BenchmarkResult(benchmark, queries, tuple(results), record)
 

@@ -14,9 +14,11 @@ from pydantic import (
     ConfigDict,
     Discriminator,
     Field,
+    SerializerFunctionWrapHandler,
     Tag,
     field_serializer,
     field_validator,
+    model_serializer,
     model_validator,
 )
 
@@ -34,6 +36,8 @@ DEFAULT_METRICS = ("nDCG@10", "P@5", "R@10", "RR", "AP")
 DEFAULT_K = 20
 DEFAULT_EXPORT = ("csv", "html")
 NO_EXPORT = "none"
+AUTO = "auto"  # the ledger beside the benchmark, if there is one
+NO_VOTES = "none"
 
 
 # Strict: `k: yes` is a mistake, not the number 1.
@@ -218,6 +222,12 @@ class Plan(_Part):
     relevance: RelevanceSpec = Field(
         RelevanceSpec(), description="thresholds of what counts as relevant"
     )
+    judged: str = Field(
+        AUTO,
+        min_length=1,
+        description="votes of judges that count: auto (the ledger beside the benchmark, if there "
+        "is one), none, or the folder or store of a ledger",
+    )
     thresholds: Thresholds = Field(
         {}, description="lowest value of a metric; a provider below it fails the run"
     )
@@ -265,6 +275,12 @@ class Plan(_Part):
             place, problem = same
             raise MisplacedError(f"{problem}; give one of them another name", ("providers", place))
         return self
+
+    @model_serializer(mode="wrap")
+    def _leave_out_default(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Leave out `judged` unless it was set, so that plans without it stay the same."""
+        data: dict[str, Any] = write(self)
+        return {name: one for name, one in data.items() if (name, one) != ("judged", AUTO)}
 
     @property
     def labels(self) -> list[str]:

@@ -29,6 +29,7 @@ from berryeval.runner import FAILED, Answers, Journal, Progress, index_and_ask, 
 from berryeval.runs import ProviderRecord, find_open_keys, mask_secrets
 from berryeval.scoring import judge_and_score
 from berryeval.workflows.answer_masking import AnswerMasker
+from berryeval.workflows.judged_data import hash_without_votes
 from berryeval.workflows.recording import (
     Recorder,
     all_metrics,
@@ -205,7 +206,7 @@ class ProviderRunner:
         benchmark, queries, spec = task.benchmark, task.queries, task.spec
         header = {
             "benchmark": benchmark.name,
-            "benchmark_hash": benchmark.content_hash,
+            "benchmark_hash": hash_without_votes(benchmark),
             "provider": mask_secrets(spec.model_dump()),
             "k": self._plan.depth,
         }

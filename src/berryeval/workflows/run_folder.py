@@ -152,13 +152,13 @@ class RunFolder:
     def check_same_run(self, plan: Plan) -> None:
         """Reject a plan that differs from the one that the folder was created for.
 
-        The settings of `run`, the thresholds, the gate and the exports may change.
+        The settings of `run`, the thresholds, the gate, the votes and the exports may change.
         """
         before = self.find_manifest().get("plan")
         if not isinstance(before, dict):
             return
         now = plan_json(plan)
-        names = {*before, *now} - {"run", "thresholds", "gate", *WRITING}
+        names = {*before, *now} - {"run", "thresholds", "gate", "judged", *WRITING}
         different = sorted(
             name for name in names if not matches_masked(before.get(name), now.get(name))
         )

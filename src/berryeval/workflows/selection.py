@@ -40,8 +40,10 @@ DEFAULT_CHUNKER: Final = "section"
 
 
 def load_benchmarks(plan: Plan) -> list[Benchmark]:
-    """Load the benchmarks of a plan; reject two of the same name."""
-    benchmarks = [load_source(source) for source in plan.benchmarks]
+    """Load the benchmarks of a plan, with the votes on them; reject two of the same name."""
+    from berryeval.workflows.judged_data import load_all_judged
+
+    benchmarks = load_all_judged(plan)
     same = find_same_folder("benchmarks", [benchmark.name for benchmark in benchmarks])
     if same:
         raise ConfigurationError(f"{same[1]}; run them separately, or rename one")

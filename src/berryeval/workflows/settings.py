@@ -30,12 +30,13 @@ PATIENCE: Final = ("concurrency", "timeout", "batch")  # the settings of `run` w
 _LISTS: Final = ("benchmarks", "providers", "metrics", "export")
 _PAIRS: Final = ("filter", "tags")
 _NAMES: Final = ("label", "eval_dir")
+_JUDGED: Final = "judged"
 WRITING: Final = ("export", *_NAMES)  # settings of the files, which do not change the run
 _RUN_FILE: Final = "run-file"
 # Every setting that a variable can give; spaces or commas separate the values of a list.
 VARIABLES: Final = {
     f"BERRYEVAL_{name.upper()}": name
-    for name in (*_LISTS, "k", "limit", *_PAIRS, "seed", "store", *PATIENCE, *_NAMES)
+    for name in (*_LISTS, "k", "limit", *_PAIRS, "seed", _JUDGED, "store", *PATIENCE, *_NAMES)
 }
 
 
@@ -52,11 +53,13 @@ def build_plan(flags: Mapping[str, Any], config: PathLike | None = None) -> Plan
     variables = _read_environment()
     data = dict(file.data) if file else {}
     if path and data.get("benchmarks"):
-        data["benchmarks"] = _move_benchmarks(path.parent, data["benchmarks"])
+        data["benchmarks"] = move_benchmarks(path.parent, data["benchmarks"])
     if path and data.get("providers"):
         data["providers"] = move_providers(path.parent, data["providers"])
     if path and isinstance(data.get("eval_dir"), str) and data["eval_dir"]:
         data["eval_dir"] = str(path.parent / Path(data["eval_dir"]).expanduser())
+    if path and isinstance(data.get(_JUDGED), str):
+        data[_JUDGED] = _move_ledger(path.parent, data[_JUDGED])
     if path and isinstance(data.get("gate"), dict):
         data["gate"] = move_gate(path.parent, data["gate"])
     for source in (variables, given):
@@ -119,7 +122,7 @@ def _read_environment() -> dict[str, Any]:
             found[name] = read_list(name, text.split(), variable)
         elif name in _PAIRS:
             found[name] = read_pairs(text.split(), variable)
-        elif name in _NAMES:
+        elif name in (*_NAMES, _JUDGED):
             found[name] = text
         else:
             found[name] = _read_number(text)
@@ -165,7 +168,7 @@ def read_pairs(texts: list[str], owner: str) -> dict[str, str]:
 
 # The plan, folder and store of a run that starts or resumes.
 
-_CHANGEABLE: Final = ("thresholds", *WRITING)  # settings that may change on --resume
+_CHANGEABLE: Final = ("thresholds", _JUDGED, *WRITING)  # settings that may change on --resume
 _FLAGS: Final = {"thresholds": "fail-below"}
 
 
@@ -211,7 +214,7 @@ def plan_run(request: RunRequest) -> tuple[Plan, RunFolder, str | None]:
         if given:
             flag = _FLAGS.get(given[0], given[0])
             raise ConfigurationError(f"--resume takes the plan from its folder; leave out --{flag}")
-        changes = {name: settings[name] for name in (*PATIENCE, *WRITING)}
+        changes = {name: settings[name] for name in (*PATIENCE, _JUDGED, *WRITING)}
         plan, folder = resume_plan(request.resume, changes, request.config)
         if not request.trust:
             require_trust(plan, folder.path, request.config)
@@ -325,7 +328,8 @@ def _check_distinct(limits: Mapping[str, float], owner: str = "") -> None:
 # Relative paths in a configuration file start at the folder of the file.
 
 
-def _move_benchmarks(folder: Path, benchmarks: Any) -> Any:
+def move_benchmarks(folder: Path, benchmarks: Any) -> Any:
+    """Make the paths of benchmarks relative to the folder of the file."""
     if not isinstance(benchmarks, list) or folder == Path():
         return benchmarks
     return [
@@ -352,6 +356,13 @@ def _move_source(folder: Path, path: Any) -> Any:
     if not isinstance(path, str) or path in bundled_benchmarks() or Path(path).is_absolute():
         return path
     return str(folder / path)
+
+
+def _move_ledger(folder: Path, place: str) -> str:
+    from berryeval.workflows.plan import AUTO, NO_VOTES
+
+    free = place in {AUTO, NO_VOTES, ""} or "://" in place or "${" in place
+    return place if free else str(folder / place)
 
 
 def move_gate(folder: Path, gate: dict[str, Any]) -> dict[str, Any]:

@@ -5,6 +5,7 @@
     parts     a row per benchmark of a run; its queries and passages, packed
     results   a row per provider on a benchmark; its answers and scores, packed
     measured  a row per metric of a result, for lists and trends
+    votes     a row per vote of a judge, by benchmark
 
 Packed columns hold the compressed JSON of the record, so scores are restored to the bit.
 """
@@ -52,7 +53,7 @@ if TYPE_CHECKING:
     from berryeval.runs.record import BenchmarkRecord, ProviderRecord, RunRecord
 
 
-SCHEMA_VERSION: Final = 3
+SCHEMA_VERSION: Final = 4
 TIMES: Final = ("p50", "p95", "p99", "max")  # seconds
 
 metadata: Final = MetaData()
@@ -127,6 +128,18 @@ measured: Final = Table(
     UniqueConstraint("result", "metric"),
 )
 Index("berryeval_measured_by_name", measured.c.metric, measured.c.result)
+vote_rows: Final = Table(
+    "berryeval_votes",
+    metadata,
+    Column("key", Integer, primary_key=True),
+    _text_column("benchmark"),
+    _text_column("judge"),
+    Column("moment", Double, nullable=False),  # seconds since 1970
+    _text_column("checksum"),  # of the line
+    _text_column("line"),  # JSON
+    UniqueConstraint("benchmark", "checksum"),
+)
+Index("berryeval_votes_by_judge", vote_rows.c.benchmark, vote_rows.c.judge, vote_rows.c.moment)
 
 
 def _add_fingerprints(connection: Connection) -> None:
@@ -145,7 +158,11 @@ def _add_costs(connection: Connection) -> None:
 
 
 # Migrations from version n to n + 1, by n.
-STEPS: Final[Mapping[int, Callable[[Connection], None]]] = {1: _add_fingerprints, 2: _add_costs}
+STEPS: Final[Mapping[int, Callable[[Connection], None]]] = {
+    1: _add_fingerprints,
+    2: _add_costs,
+    3: vote_rows.create,
+}
 
 
 def read_version(connection: Connection) -> int | None:

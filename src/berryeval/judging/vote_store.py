@@ -1,0 +1,163 @@
+"""Votes in the store of past runs, for several people at once."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from berryeval._internal.files import is_regular
+from berryeval._internal.json import encode_json_line, parse_json
+from berryeval.errors import BerryEvalError, DataError, NotWrittenError
+from berryeval.judging.ledger import Ledger, Vote, name_place, stamp
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+    from berryeval._internal.files import PathLike
+    from berryeval.runs import Database
+
+_DATABASES: Final = (".db", ".sqlite", ".sqlite3")
+_AT_ONCE: Final = 500  # checksums in a statement
+log = logging.getLogger("berryeval")
+
+
+def open_ledger(place: PathLike, source: PathLike) -> Ledger:
+    """Return the ledger of a benchmark: a folder, or a table of a store.
+
+    Args:
+        place: A folder; a SQLite file that exists or ends in .db, or the URL of a PostgreSQL; ""
+            for the folder beside the benchmark.
+        source: Name or path of the benchmark.
+    """
+    given = str(place)
+    if not given:
+        return Ledger(name_place(source))
+    path = Path(given)
+    is_address = "://" in given or ("=" in given and not path.exists())
+    if is_address or is_regular(path) or path.suffix.lower() in _DATABASES:
+        return StoreLedger(given, source)
+    return Ledger(path)
+
+
+class StoreLedger(Ledger):
+    """The votes on one benchmark in a store, which need not exist yet.
+
+    Benchmarks differ by the names of their files. Every call is one transaction, and a vote that is
+    sent twice is there once. `folder`, with the pool, is beside the benchmark.
+    """
+
+    def __init__(self, place: str, source: PathLike) -> None:
+        from berryeval.runs import Place, to_column_text
+
+        super().__init__(name_place(source))
+        self._place = Place.of(place)
+        self.shown = self._place.shown
+        self._benchmark = to_column_text(self.folder.stem)
+
+    @property
+    def exists(self) -> bool:
+        """Whether anyone has voted yet."""
+        return bool(self._read(limit=1))
+
+    def votes(self) -> list[Vote]:
+        """Return every vote, oldest first; damaged rows are left out and counted in the log."""
+        rows = self._read()
+        found = [vote for line, checksum in rows if (vote := _read_row(line, checksum))]
+        if len(found) < len(rows):
+            count = len(rows) - len(found)
+            log.warning("%s: %d votes are damaged; they do not count", self.shown, count)
+        return found
+
+    def append(self, votes: Iterable[Vote]) -> list[Vote]:
+        """Add votes and return them as written; all are in the store when this returns."""
+        judges: dict[str, list[Vote]] = {}
+        for vote in votes:
+            judges.setdefault(vote.judge, []).append(vote)
+        try:
+            with self._open(make=True) as database, database.writing() as connection:
+                stamped = [
+                    vote
+                    for judge, own in judges.items()
+                    for vote in stamp(own, self._find_latest(connection, judge))
+                ]
+                self._insert(connection, stamped)
+        except DataError as error:
+            raise NotWrittenError(f"{error}; the votes were not kept") from None
+        return stamped
+
+    @contextmanager
+    def _open(self, *, make: bool) -> Iterator[Database]:
+        from berryeval.runs import Database
+
+        database = Database(self._place, make=make)
+        try:
+            yield database
+        finally:
+            database.close()
+
+    def _read(self, limit: int | None = None) -> Sequence[Any]:
+        from sqlalchemy import select
+
+        from berryeval.runs import NoStoreError, vote_rows
+
+        wanted = (
+            select(vote_rows.c.line, vote_rows.c.checksum)
+            .where(vote_rows.c.benchmark == self._benchmark)
+            .order_by(vote_rows.c.moment, vote_rows.c.key)
+        )
+        try:
+            with self._open(make=False) as database, database.reading() as connection:
+                return connection.execute(wanted.limit(limit)).all()
+        except NoStoreError:
+            return []
+
+    def _find_latest(self, connection: Connection, judge: str) -> float:
+        from sqlalchemy import func, select
+
+        from berryeval.runs import to_column_text, vote_rows
+
+        found = select(func.max(vote_rows.c.moment)).where(
+            vote_rows.c.benchmark == self._benchmark, vote_rows.c.judge == to_column_text(judge)
+        )
+        return float(connection.scalar(found) or 0.0)
+
+    def _insert(self, connection: Connection, votes: Sequence[Vote]) -> None:
+        from sqlalchemy import insert, select
+
+        from berryeval.runs import to_column_text, vote_rows
+
+        rows: dict[str, dict[str, Any]] = {}
+        for vote in votes:
+            line = encode_json_line(vote.to_json()).decode()
+            checksum = _hash(line)
+            rows[checksum] = {
+                "benchmark": self._benchmark, "judge": to_column_text(vote.judge),
+                "moment": vote.moment, "checksum": checksum, "line": line,
+            }  # fmt: skip
+        names, known = list(rows), set[str]()
+        for start in range(0, len(names), _AT_ONCE):
+            some = vote_rows.c.checksum.in_(names[start : start + _AT_ONCE])
+            there = select(vote_rows.c.checksum).where(
+                vote_rows.c.benchmark == self._benchmark, some
+            )
+            known.update(connection.scalars(there))
+        new = [row for checksum, row in rows.items() if checksum not in known]
+        if new:
+            connection.execute(insert(vote_rows), new)
+
+
+def _hash(line: str) -> str:
+    return hashlib.sha256(line.encode()).hexdigest()
+
+
+def _read_row(line: str, checksum: str) -> Vote | None:
+    try:
+        if _hash(line) == checksum:
+            return Vote.from_json(parse_json(line, "vote", repeats=True), "vote")
+    except (BerryEvalError, ValueError):
+        pass
+    return None

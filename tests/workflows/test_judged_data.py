@@ -1,0 +1,194 @@
+"""The grades of judges count in evaluations, and are counted where they do not."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from berryeval.benchmarks import load_benchmark, write_benchmark
+from berryeval.data import Anchor, Document, content_hash
+from berryeval.errors import ConfigurationError, DataError
+from berryeval.judging import Ledger, Vote, open_ledger
+from berryeval.workflows import run_benchmark
+from berryeval.workflows.judged_data import find_benchmark, hash_without_votes, load_judged
+from berryeval.workflows.plan import BenchmarkSpec
+from tests.cli.eval_world import COFFEE, DRINKS, TEA, berryeval, data_of, write_drinks
+
+GREEN = Anchor(document="tea", section=("Tea", "Green tea"))
+LEFT_OUT = (
+    "3 judged pairs of drinks.judged left out, such as one of query 'q9': there is no such query"
+)
+COFFEE_TOP = Anchor(document="coffee")
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_drinks(tmp_path)
+
+
+def vote(
+    query: str, target: Anchor, grade: float | None, judge: str = "Ann", **fields: str
+) -> Vote:
+    return Vote(query, target, grade, judge, **fields)  # type: ignore[arg-type]
+
+
+def judge_drinks() -> None:
+    """Two judges: they agree on one pair and differ on another."""
+    Ledger("drinks.judged").append(
+        [
+            vote("q1", GREEN, 0), vote("q1", GREEN, 0, "Ben"), vote("q2", COFFEE_TOP, 1),
+            vote("q3", GREEN, 1), vote("q3", GREEN, 2, "Ben"),
+        ]
+    )  # fmt: skip
+
+
+def test_a_benchmark_without_votes_is_as_it_is() -> None:
+    found = load_judged("drinks")
+    assert found.benchmark == load_benchmark("drinks")
+    assert found.notes == ()
+    assert hash_without_votes(found.benchmark) == found.benchmark.content_hash
+
+
+def test_decisions_count_and_one_line_says_so() -> None:
+    judge_drinks()
+    found = load_judged("drinks")
+    own = load_benchmark("drinks")
+    assert found.notes == ("with 2 judgments of 2 judges from drinks.judged; 1 pair undecided",)
+    assert found.benchmark.judgments[0].grade == 0
+    assert len(found.benchmark.judgments) == len(own.judgments) + 1
+    assert found.benchmark.content_hash != own.content_hash
+    assert hash_without_votes(found.benchmark) == own.content_hash
+    assert load_judged("drinks", "none").benchmark == own
+
+
+def test_a_store_or_another_folder_is_a_place() -> None:
+    for place in ("elsewhere", "votes.db"):
+        open_ledger(place, "drinks").append([vote("q1", GREEN, 1)])
+        found = load_judged("drinks", place)
+        assert found.notes == (f"with 1 judgment of 1 judge from {place}",)
+    with pytest.raises(ConfigurationError, match=r"nowhere: there are no votes on drinks"):
+        load_judged("drinks", "nowhere")
+
+
+def test_pairs_of_another_corpus_are_counted_and_named() -> None:
+    Ledger("drinks.judged").append(
+        [
+            vote("q1", GREEN, 1), vote("q9", GREEN, 1), vote("q1", Anchor(document="beer"), 1),
+            vote("q1", Anchor(document="tea", quote="Beer is brewed in vats."), 1),
+        ]
+    )  # fmt: skip
+    found = load_judged("drinks")
+    assert len(found.decisions) == 1
+    assert found.notes == (
+        "with 1 judgment of 1 judge from drinks.judged",
+        LEFT_OUT,
+    )
+    assert list(found.strays.values())[1:] == [
+        "there is no document 'beer'",
+        "'tea' does not contain the quote 'Beer is brewed in vats.'",
+    ]
+
+
+def test_votes_for_another_benchmark_are_refused() -> None:
+    Ledger("drinks.judged").append([vote("q1", Anchor(document="beer"), 1)])
+    with pytest.raises(
+        DataError,
+        match=r"drinks\.judged: none of 1 judged pair is in drinks, such as one of query 'q1': "
+        r"there is no document 'beer'; these are judgments for another",
+    ):
+        load_judged("drinks")
+
+
+def test_a_text_that_has_changed_since_does_not_count() -> None:
+    """A section counts while its own text, or its document, is what the judge saw."""
+    green = "## Green tea\n\nSteep green tea at 80 degrees.\n"
+    target = replace(GREEN, document_hash=content_hash(TEA))
+    coffee = Anchor(document="coffee", document_hash=content_hash(COFFEE))
+    Ledger("drinks.judged").append(
+        [
+            vote("q1", target, 1, content=content_hash(green)),
+            vote("q1", coffee, 1, content=content_hash(COFFEE)),
+        ]
+    )
+    assert load_judged("drinks").strays == {}
+    tea = Document("tea", TEA.replace("steeped", "brewed"))
+    write_benchmark(replace(DRINKS, documents=(tea, *DRINKS.documents[1:])), "drinks")
+    assert load_judged("drinks").strays == {}
+    tea = Document("tea", TEA.replace("80", "95"))
+    write_benchmark(replace(DRINKS, documents=(tea, *DRINKS.documents[1:])), "drinks")
+    (reason,) = load_judged("drinks").strays.values()
+    assert reason == "the text of 'tea' has changed since it was judged"
+
+
+def test_a_run_scores_by_the_votes_and_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    before = run_benchmark("drinks", "bm25", ["RR"])
+    judge_drinks()
+    code = berryeval("eval", "drinks", "--providers", "bm25", "-m", "RR", "-o", "out", "--json")
+    assert code == 0
+    (part,) = data_of(capsys)["benchmarks"]
+    note = "with 2 judgments of 2 judges from drinks.judged; 1 pair undecided"
+    assert part["remarks"] == [note]
+    assert part["content_hash"] != before.benchmark.content_hash
+    record = json.loads(Path("out/run.json").read_text())["benchmarks"][0]
+    assert record["notes"][0] == note
+    assert record["judged"] == {
+        "from": "drinks.judged", "judgments": 2, "judges": ["Ann", "Ben"], "undecided": 1,
+        "left_out": 0, "own_hash": before.benchmark.content_hash,
+    }  # fmt: skip
+    mean = part["providers"][0]["scores"]["metrics"]["RR"]["value"]
+    assert mean != before["bm25"].scores.mean["RR"]
+    again = run_benchmark("drinks", "bm25", ["RR"], judged="none")
+    assert again["bm25"].scores == before["bm25"].scores
+    berryeval("eval", "drinks", "--providers", "bm25", "-m", "RR", "--judged", "none", "-o", "o2")
+    assert note not in capsys.readouterr().out
+    assert json.loads(Path("o2/manifest.json").read_text())["plan"]["judged"] == "none"
+
+
+def test_a_resumed_run_is_scored_by_new_votes_without_asking(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    berryeval("eval", "drinks", "--providers", "bm25", "-m", "RR", "-o", "out")
+    judge_drinks()
+    capsys.readouterr()
+    assert berryeval("eval", "--resume", "out", "--json") == 0
+    found = data_of(capsys)["benchmarks"][0]
+    assert found["remarks"][0].startswith("with 2 judgments of 2 judges")
+    assert berryeval("eval", "--resume", "out", "--judged", "none", "--json") == 0
+    assert data_of(capsys)["benchmarks"][0]["remarks"] == []
+
+
+def test_a_folder_of_votes_is_for_one_benchmark(capsys: pytest.CaptureFixture[str]) -> None:
+    judge_drinks()
+    words = ("--providers", "bm25", "--judged", "drinks.judged")
+    assert berryeval("eval", "drinks", "rag-template", *words) == 2
+    assert "a folder has the votes on one benchmark, and there are 2" in capsys.readouterr().err
+
+
+def test_the_setting_of_a_file_starts_at_its_folder(capsys: pytest.CaptureFixture[str]) -> None:
+    open_ledger("sub/votes", "drinks").append([vote("q1", GREEN, 1)])
+    Path("sub/berryeval.yaml").write_text(
+        "benchmarks: [../drinks]\nproviders: [bm25]\njudged: votes\n"
+    )
+    assert berryeval("eval", "--config", "sub/berryeval.yaml", "--json", "-o", "out") == 0
+    (part,) = data_of(capsys)["benchmarks"]
+    assert part["remarks"] == ["with 1 judgment of 1 judge from sub/votes"]
+
+
+def test_the_benchmark_of_a_command_is_found() -> None:
+    with pytest.raises(ConfigurationError, match="no benchmark here has been judged or pooled"):
+        find_benchmark(None)
+    judge_drinks()
+    assert find_benchmark(None) == "drinks"
+    assert find_benchmark("nuts") == "nuts"
+    Path("berryeval.yaml").write_text(
+        "benchmarks:\n  - source: drinks\n    format: berryeval\nproviders: [bm25]\n"
+    )
+    assert find_benchmark(None) == BenchmarkSpec(source="drinks", format="berryeval")
+    Ledger("technical-docs.judged").append([vote("q1", GREEN, 1)])
+    with pytest.raises(ConfigurationError, match="ledger here: drinks, technical-docs; give"):
+        find_benchmark(None)
+    assert find_benchmark(None, "technical-docs.judged") == "technical-docs"
