@@ -7,6 +7,7 @@ from berryeval._internal.door import open_door
 if TYPE_CHECKING:
     from berryeval.judging.chat import ChatModel, Message, Reply
     from berryeval.judging.chat_jobs import ChatJob, ChatQuestion, JobEstimate, JobResult
+    from berryeval.judging.coefficients import MEASURES
     from berryeval.judging.decisions import (
         Decision,
         DecisionRule,
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     )
     from berryeval.judging.pool import POOL, Pair, Pool, Stop, make_pair_id, shuffle_pairs
     from berryeval.judging.rank_sums import RankSum, read_rank_sum
+    from berryeval.judging.reliability import Agreement, Coefficient, Dispute, agreement
     from berryeval.judging.sampling import Estimate, draw_pairs, estimate, find_probabilities
     from berryeval.judging.session import Marked, Session, mark_words
     from berryeval.judging.vote_store import StoreLedger, open_ledger

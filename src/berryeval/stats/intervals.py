@@ -64,7 +64,7 @@ class Estimate:
         replicates = self.resampled(seed, resamples)
         ends = ((1 - level) / 2, (1 + level) / 2)
         if method == "bca":
-            ends = _correct_ends(ends, replicates, self.observed(), self.leave_one_out())
+            ends = correct_ends(ends, replicates, self.observed(), self.leave_one_out())
         low, high = np.quantile(replicates, ends)
         return Interval(float(low), float(high))
 
@@ -135,9 +135,13 @@ def has_enough(method: IntervalMethod, count: int, spread: float) -> bool:
     return method == "t" or count >= FEWEST_RESAMPLED or spread == 0
 
 
-def _correct_ends(
+def correct_ends(
     ends: tuple[float, float], replicates: Floats, observed: float, left: Floats
 ) -> tuple[float, float]:
+    """Correct the quantiles of an interval for bias and skewness (BCa).
+
+    `left` has the values without each query.
+    """
     count = len(replicates)
     below = float((replicates < observed).sum()) + 0.5 * float((replicates == observed).sum())
     bias = _NORMAL.inv_cdf(min(max(below, 0.5), count - 0.5) / count)

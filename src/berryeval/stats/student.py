@@ -11,6 +11,8 @@ from functools import lru_cache
 from statistics import NormalDist
 from typing import Final
 
+from berryeval._internal.aggregates import Interval
+
 _PRECISION: Final = 1e-16
 _TINY: Final = 1e-300
 _FAR: Final = 50  # from here on the series of log gamma is exact to the last bit
@@ -51,6 +53,19 @@ def quantile(level: float, freedom: int) -> float:
         if abs(step) <= 1e-15 * found:
             break
     return found
+
+
+def student_interval(value: float, error: float, freedom: float, level: float) -> Interval:
+    """Return the interval of an estimate with this standard error; freedom is rounded down."""
+    reach = quantile(level, max(int(freedom), 1)) * error
+    return Interval(value - reach, value + reach)
+
+
+def student_p(value: float, error: float, freedom: float) -> float:
+    """Return the p-value of an estimate, if the true value is 0; freedom is rounded down."""
+    if error == 0:
+        return float(value == 0)
+    return two_sided(value / error, max(int(freedom), 1))
 
 
 def log_gamma_step(value: float) -> float:
