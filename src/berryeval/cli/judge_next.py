@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _NAMES: Final = {3: "answers", 2: "substantial", 1: "supports", 0: "no use"}
 _CONTEXT: Final = 300  # characters before and after the passage
+_OTHER_LINES: Final = 9  # around a passage
 _END: Final = "q"
 _ENDINGS: Final = ("", "\x03", "\x04")  # end of input, Ctrl-C and Ctrl-D
 
@@ -191,7 +192,7 @@ def _print_pair(screen: Console, desk: JudgeDesk, pair: Pair) -> None:
     session, query = desk.session, desk.query_text(pair)
     done = len(session.pool.pairs) - len(session.left)
     screen.print()
-    screen.rule(f"{done} of {len(session.pool.pairs)} done", style="dim", align="left")
+    screen.print(f"── {done} of {len(session.pool.pairs)} done ──", style="dim")
     screen.print(Text(escape_controls(query), style="bold"))
     for line in desk.describe_wanted(pair):
         _print_block(screen, Text(escape_controls(line), style="dim"))
@@ -208,6 +209,10 @@ def _print_pair(screen: Console, desk: JudgeDesk, pair: Pair) -> None:
         shown.append(f"(the text of {escape_controls(pair.name or pair.id)} is unknown)")
     _print_block(screen, shown)
     screen.print()
+    lines = sum(len(line) // screen.width + 1 for line in shown.plain.splitlines())
+    if screen.is_terminal and lines > screen.height - _OTHER_LINES:  # the query is out of sight
+        screen.print(Text(escape_controls(query), style="bold"))
+        _print_keys(screen, session)
 
 
 def _print_block(screen: Console, text: Text) -> None:
