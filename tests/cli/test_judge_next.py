@@ -51,7 +51,7 @@ def test_grades_are_stored_one_by_one(
     type_lines(monkeypatch, "0 too general", "2")
     assert berryeval("judge", "next") == 0
     out = capsys.readouterr().out
-    assert "judging as ann: 0 no use, 1 supports, 2 substantial, 3 answers" in out
+    assert "judging as ann: 0 no use, 1 supports, 2 answers; ? cannot tell" in out
     assert "How hot is green tea?" in out
     assert "Steep green tea at 80 degrees" in out
     assert "2 pairs judged" in out
@@ -63,10 +63,10 @@ def test_grades_are_stored_one_by_one(
 def test_undo_skip_and_what_is_no_key(
     drinks: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    type_lines(monkeypatch, "7", "3", "u", "1", "s", "?")
+    type_lines(monkeypatch, "3", "2", "u", "1", "s", "?")
     assert berryeval("judge", "next") == 0
     out = capsys.readouterr().out
-    assert "'7' is no key" in out
+    assert "'3' is no key" in out
     assert "taken back" in out
     assert "1 skipped: they are shown again next time" in out
     assert grades(drinks) == [1, None]
@@ -119,17 +119,17 @@ def test_keys_in_a_real_terminal(drinks: Path) -> None:
     seen += read_until(master, "note:")
     os.write(master, b"see milk\n")
     seen += read_until(master, "grade?")
-    os.write(master, b"3")
+    os.write(master, b"2")
     seen += read_until(master, "grade?")
     os.write(master, b"q")
     seen += read_until(master, "2 left")
     assert process.wait(timeout=60) == 0
     os.close(master)
     plain = re.sub(r"\x1b\[[0-9;]*m", "", seen)
-    assert "grade 3, stored" in plain
+    assert "grade 2, stored" in plain
     assert "\x1b[1;4m" in seen  # words of the query are marked
     (stored,) = Ledger(drinks).votes()
-    assert (stored.grade, stored.note) == (3, "see milk")
+    assert (stored.grade, stored.note) == (2, "see milk")
 
 
 def read_until(file: int, wanted: str) -> str:

@@ -21,7 +21,10 @@ if TYPE_CHECKING:
     from berryeval.judging import Pair, Session, Vote
     from berryeval.workflows import JudgeDesk
 
-_NAMES: Final = {3: "answers", 2: "substantial", 1: "supports", 0: "no use"}
+_NAMES: Final = (  # of the grades from 0, by the scale of the protocol
+    ("no use", "supports", "answers"),
+    ("no use", "supports", "substantial", "answers"),
+)
 _CONTEXT: Final = 300  # characters before and after the passage
 _OTHER_LINES: Final = 9  # around a passage
 _END: Final = "q"
@@ -232,8 +235,9 @@ def _print_keys(screen: Console, session: Session) -> None:
 
 
 def _list_keys(session: Session) -> str:
-    full = tuple(session.scale) == tuple(sorted(_NAMES))
-    grades = [f"{one:g} {_NAMES[int(one)]}" if full else f"{one:g}" for one in session.scale]
+    scale = tuple(session.scale)
+    names = next((one for one in _NAMES if scale == tuple(range(len(one)))), ("",) * len(scale))
+    grades = [f"{grade:g} {name}".rstrip() for grade, name in zip(scale, names, strict=True)]
     return f"{', '.join(grades)}; ? cannot tell, s skip, n note, u undo, {_END} end"
 
 

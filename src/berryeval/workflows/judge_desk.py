@@ -5,12 +5,12 @@ from __future__ import annotations
 import getpass
 import os
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from berryeval.errors import ConfigurationError, DataError
-from berryeval.judging import ENDING, POOL, Ledger, Pool, Session, name_place
+from berryeval.judging import POOL, Pool, Session, grade_scale, open_ledger
 from berryeval.relevance import ANSWER_FIELDS
+from berryeval.workflows.judged_data import find_benchmark
 from berryeval.workflows.selection import load_source
 
 if TYPE_CHECKING:
@@ -50,31 +50,19 @@ def open_desk(
         ledger: Folder with the pool and the votes; None for the one beside the benchmark.
         judge: Name of the judge; None for `BERRYEVAL_JUDGE`, else the name of the login.
     """
-    place = Path(ledger) if ledger else _find_place(benchmark)
-    if not (place / POOL).is_file():
-        raise DataError(f"{place}: has no pool; make one with berryeval judge pool RUN")
-    pool = Pool.read(place / POOL)
-    loaded = load_source(benchmark or pool.benchmark)
+    source = find_benchmark(benchmark, ledger)
+    kept = open_ledger(ledger or "", source if isinstance(source, str) else source.source)
+    path = kept.folder / POOL
+    if not path.is_file():
+        raise DataError(f"{kept.folder}: has no pool; make one with berryeval judge pool RUN")
+    pool, loaded = Pool.read(path), load_source(source)
     for pair in pool.pairs:
         if pair.query_id not in loaded.query_of:
             raise DataError(
-                f"{place / POOL}: the query {pair.query_id!r:.80} is not in {loaded.name}; the "
-                "pool belongs to another benchmark: pool again, or name it with --benchmark"
+                f"{path}: the query {pair.query_id!r:.80} is not in {loaded.name}; the pool "
+                "belongs to another benchmark: pool again, or name it with --benchmark"
             )
     name = judge if judge is not None else os.environ.get(JUDGE) or getpass.getuser()
     if not name.strip():
         raise ConfigurationError("the name of the judge is empty; give one with --judge NAME")
-    return JudgeDesk(Session(pool, Ledger(place), name), loaded)
-
-
-def _find_place(benchmark: str | None) -> Path:
-    """Return the folder of the ledger of a benchmark, or the only one in the current folder."""
-    if benchmark is not None:
-        return name_place(benchmark)
-    found = sorted(path.parent for path in Path().glob(f"*{ENDING}/{POOL}"))
-    if len(found) == 1:
-        return found[0]
-    if not found:
-        raise DataError("no pool in this folder; make one with berryeval judge pool RUN")
-    names = ", ".join(path.name.removesuffix(ENDING) for path in found)
-    raise ConfigurationError(f"several benchmarks have a pool: {names}; name one with --benchmark")
+    return JudgeDesk(Session(pool, kept, name, grade_scale(loaded)), loaded)
