@@ -69,6 +69,7 @@ _GROUPS: Final = {
     ("judge", "Judge what runs found: by people, by a model, and how far they agree."): (
         ("judge_pool:pool", "pool", "Pool the hits of runs for judging."),
         ("judge_next:judge_next", "next", "Judge pairs in the terminal."),
+        ("judge_llm:judge_llm", "llm", "Let a language model judge."),
     ),
     ("list", "List metrics, providers, benchmarks and formats."): (
         ("list:chunkers", "chunkers", "List the chunkers."),

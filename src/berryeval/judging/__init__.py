@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from berryeval._internal.door import open_door
 
 if TYPE_CHECKING:
-    from berryeval.judging.chat import ChatModel, Message, Reply
+    from berryeval.judging.chat import OPENAI, ChatModel, Message, Reply
     from berryeval.judging.chat_jobs import ChatJob, ChatQuestion, JobEstimate, JobResult
     from berryeval.judging.coefficients import MEASURES
     from berryeval.judging.decisions import (
@@ -24,9 +24,17 @@ if TYPE_CHECKING:
         JudgeKind,
         Ledger,
         PairKey,
+        Question,
         Vote,
         key_of,
         name_place,
+    )
+    from berryeval.judging.model_judge import (
+        JudgeTask,
+        ModelJudge,
+        ModelVotes,
+        build_answer_task,
+        build_pair_tasks,
     )
     from berryeval.judging.pool import POOL, Pair, Pool, Stop, make_pair_id, shuffle_pairs
     from berryeval.judging.rank_sums import RankSum, read_rank_sum

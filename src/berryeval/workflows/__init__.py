@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         prune_runs,
     )
     from berryeval.workflows.judge_desk import JudgeDesk, open_desk
+    from berryeval.workflows.model_judging import ModelJudging, ModelRequest, judge_by_model
     from berryeval.workflows.plan import Plan
     from berryeval.workflows.pooling import Pooling, PoolRequest, pool_runs
     from berryeval.workflows.provider_run import Listener

@@ -132,6 +132,23 @@ def pool_runs(request: PoolRequest) -> Pooling:
     What is in the pool already stays. A hit is judged if the benchmark's judgments, or the grades
     that judges have decided on since, judge it, however the documents were chunked then.
     """
+    new, before, path, notes = _collect(request)
+    whole = new if before is None else before.add(new)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    whole.write(path)
+    added = len(whole.pairs) - (len(before.pairs) if before else 0)
+    return Pooling(whole, path, added, notes)
+
+
+def collect_pool(request: PoolRequest) -> Pooling:
+    """Collect the hits of runs without writing anything: only theirs, whatever the pool has."""
+    new, before, path, notes = _collect(request)
+    known = {pair.id for pair in before.pairs} if before else set()
+    return Pooling(new, path, len({pair.id for pair in new.pairs} - known), notes)
+
+
+def _collect(request: PoolRequest) -> tuple[Pool, Pool | None, Path, tuple[str, ...]]:
+    """Return the pool of the runs, the one that was there, its place, and what to say about it."""
     metrics = request.sums
     files = [text for text in request.runs if _is_ranking_file(text)]
     sources = [Source.find(text) for text in request.runs if text not in files]
@@ -151,11 +168,7 @@ def pool_runs(request: PoolRequest) -> Pooling:
     for system in _relabel(systems, before):
         collector.add(system)
     new = replace(collector.build(place), metrics=metrics)
-    whole = new if before is None else before.add(new)
-    folder.mkdir(parents=True, exist_ok=True)
-    whole.write(path)
-    added = len(whole.pairs) - (len(before.pairs) if before else 0)
-    return Pooling(whole, path, added, (*notes, *collector.notes))
+    return new, before, path, (*notes, *collector.notes)
 
 
 def _is_ranking_file(text: str) -> bool:
