@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from berryeval._internal.text import format_command, pluralize
 from berryeval.cli.app import is_quiet
 from berryeval.cli.flags import Flag, OutputFolder
 
 if TYPE_CHECKING:
+    from decimal import Decimal
+
     from berryeval.benchmarks import Benchmark, Report
+    from berryeval.judging import JobEstimate
     from berryeval.workflows import Generation, Reviewed
 
+_LONGEST_ANSWER: Final = 800  # tokens; a question with its quotes is longer than a grade
 
-def generate(
+
+def generate(  # noqa: PLR0913 - the options of the command
     corpus: str,
     /,
     *,
@@ -23,14 +28,25 @@ def generate(
     method: str = "tf-idf",
     noise: float = 0.1,
     length: float = 4.0,
+    model: str | None = None,
+    base_url: str = "",
+    api_key_env: str = "",
+    price_in: float | None = None,
+    price_out: float | None = None,
+    max_cost: str | None = None,
+    concurrency: int = 8,
+    dry_run: Flag = False,
     reviewed: str | None = None,
     json: Flag = False,
 ) -> None:
-    """Make a benchmark of queries from your documents: known-item queries, without a model.
+    """Make a benchmark of queries from your documents, with or without a model.
 
-    A query is a few words of one passage, which is to be found again. The folder has a datasheet,
-    the rejected queries, and questions.csv: write yes or no under keep, correct the questions, and
-    apply it with --reviewed.
+    Without one, a query is a few words of one passage, which is to be found again (known items).
+    With --model, a language model writes questions; passages are sent to its server, and questions
+    that it can answer without them, or that copy them, are rejected.
+
+    The folder has a datasheet, the rejected queries, and questions.csv: write yes or no under keep,
+    correct the questions, and apply it with --reviewed.
 
     Example: berryeval generate docs --count 100
 
@@ -43,30 +59,65 @@ def generate(
         method: How words are drawn: popular, uniform, discriminative, tf-idf.
         noise: Share of words from anywhere in the corpus.
         length: Mean number of words.
+        model: Name of a model on a server that speaks the chat protocol of OpenAI.
+        base_url: Address of the server up to /v1, such as http://localhost:11434/v1.
+        api_key_env: Environment variable with the key; default: OPENAI_API_KEY.
+        price_in: US dollars for a million tokens of prompts.
+        price_out: US dollars for a million tokens of answers.
+        max_cost: Most US dollars that the model may cost, earlier calls for this output included.
+        concurrency: Requests at once.
+        dry_run: Say what the model can cost at most; nothing is sent or written.
         reviewed: The filled questions.csv; its changes are applied and the mark is cleared.
         json: JSON output.
     """
     from berryeval.cli.output import print_json
+    from berryeval.judging import KnownItems
+    from berryeval.workflows import (
+        GenerationRequest,
+        ModelRequest,
+        apply_review,
+        generate_benchmark,
+        price_generation,
+    )
 
     if reviewed is not None:
-        from berryeval.workflows import apply_review
-
         review = apply_review(corpus, reviewed, output)
-        if json:
-            print_json("generate", _describe_review(review))
-        else:
-            _print_review(review)
+        print_json("generate", _describe_review(review)) if json else _print_review(review)
         return
-
-    from berryeval.judging import KnownItems
-    from berryeval.workflows import GenerationRequest, generate_benchmark
-
     how = KnownItems(method=method, noise=noise, length=length, seed=seed)  # type: ignore[arg-type]
-    done = generate_benchmark(GenerationRequest(corpus, output, count, how))
-    if json:
-        print_json("generate", _describe(done))
-    else:
-        _print(done)
+    asked = model and ModelRequest(
+        model, base_url=base_url, key_name=api_key_env, concurrency=concurrency, seed=seed,
+        max_cost=max_cost, price_in=price_in, price_out=price_out, max_tokens=_LONGEST_ANSWER,
+    )  # fmt: skip
+    request = GenerationRequest(corpus, output, count, how, asked or None)
+    if dry_run:
+        estimate = price_generation(request)
+        print_json("generate", _describe_estimate(estimate)) if json else _print_estimate(estimate)
+        return
+    done = generate_benchmark(request)
+    print_json("generate", _describe(done)) if json else _print(done)
+
+
+def _describe_estimate(found: JobEstimate) -> dict[str, Any]:
+    cost = None if found.cost is None else float(found.cost)
+    return {**found._asdict(), "cost": cost, "spent": float(found.spent)}
+
+
+def _print_estimate(found: JobEstimate) -> None:
+    from berryeval.cli.output import print_line
+
+    known = f", {found.known:,} of them answered already" if found.known else ""
+    print_line(f"{found.questions:,} requests{known}: a question, and two checks of each")
+    print_line(
+        f"at most {found.tokens_in:,} tokens of prompts (one for each byte; English takes about a "
+        f"quarter) and {found.tokens_out:,} of answers, if nothing is rejected"
+    )
+    cost = "unknown without --price-in and --price-out"
+    print_line(f"cost: {cost if found.cost is None else f'at most {_money(found.cost)}'}")
+
+
+def _money(amount: Decimal | float) -> str:
+    return f"${amount:,.4f}"
 
 
 def _describe(done: Generation) -> dict[str, Any]:
@@ -77,6 +128,7 @@ def _describe(done: Generation) -> dict[str, Any]:
         "rejected": done.drafts.reasons,
         "shortage": done.shortage,
         "seconds": done.seconds,
+        "cost": done.cost,
         "reviewed": False,
         "findings": [finding.to_json() for finding in done.report.findings],
     }
@@ -91,6 +143,8 @@ def _print(done: Generation) -> None:
     elif done.drafts.reasons:
         counts = ", ".join(f"{count:,} {reason}" for reason, count in done.drafts.reasons.items())
         print_line(f"rejected: {counts} (rejected.jsonl)")
+    if done.cost is not None:
+        print_line(f"cost: {_money(done.cost)}, earlier calls for this output included")
     _print_findings(done.report, done.folder.as_posix())
     if not is_quiet():
         print_line(f"generated, not reviewed: read {done.folder.as_posix()}/datasheet.md")

@@ -8,7 +8,12 @@ if TYPE_CHECKING:
     from berryeval.workflows.baselines import find_baseline, set_baseline
     from berryeval.workflows.evaluation import Evaluation, evaluate, run_benchmark
     from berryeval.workflows.file_scores import FileScores, score_files
-    from berryeval.workflows.generation import Generation, GenerationRequest, generate_benchmark
+    from berryeval.workflows.generation import (
+        Generation,
+        GenerationRequest,
+        generate_benchmark,
+        price_generation,
+    )
     from berryeval.workflows.history import (
         ExportedRun,
         Imported,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from berryeval._internal.json import encode_json_line
 from berryeval._internal.text import make_file_name, pluralize
@@ -23,17 +24,26 @@ from berryeval.benchmarks import (
 )
 from berryeval.data import content_hash
 from berryeval.errors import ConfigurationError, DataError
-from berryeval.judging import KnownItems, build_benchmark, draw_known_items
+from berryeval.judging import (
+    ChatJob,
+    KnownItems,
+    QuestionWriter,
+    build_benchmark,
+    draw_known_items,
+)
 from berryeval.workflows.datasheet import DATASHEET, write_datasheet
 from berryeval.workflows.question_review import SHEET, write_sheet
 
 if TYPE_CHECKING:
     from berryeval.benchmarks import Benchmark, Report
     from berryeval.data import Document
-    from berryeval.judging import Drafts
+    from berryeval.judging import Drafts, JobEstimate
+    from berryeval.workflows.model_judging import ModelRequest
 
 REJECTED: Final = "rejected.jsonl"
 KNOWN_ITEM: Final = "known-item"
+QUESTIONS: Final = "questions"
+LOGS: Final = Path(".berryeval") / "generate"  # what models were asked and answered
 
 
 @dataclass(frozen=True)
@@ -45,12 +55,14 @@ class GenerationRequest:
         output: Folder of the new benchmark; by default named after the corpus.
         count: Number of queries.
         known_items: How queries are drawn without a model.
+        model: The model that writes questions instead, if any.
     """
 
     corpus: str
     output: str | None = None
     count: int = 50
     known_items: KnownItems = field(default_factory=KnownItems)
+    model: ModelRequest | None = None
 
 
 @dataclass(frozen=True)
@@ -64,6 +76,7 @@ class Generation:
         report: Findings of `validate`.
         seconds: Time that it took.
         shortage: Why there are fewer queries than were asked for; empty if there are not.
+        cost: US dollars that the model cost; None without prices.
     """
 
     benchmark: Benchmark
@@ -72,6 +85,7 @@ class Generation:
     report: Report
     seconds: float
     shortage: str = ""
+    cost: float | None = None
 
 
 def generate_benchmark(request: GenerationRequest) -> Generation:
@@ -83,15 +97,15 @@ def generate_benchmark(request: GenerationRequest) -> Generation:
     started = time.perf_counter()
     folder = _choose_output(request)
     documents = read_documents(request.corpus)
-    drafts = draw_known_items(documents, request.count, request.known_items)
-    about = {
-        "kind": KNOWN_ITEM,
-        **request.known_items.to_json(),
-        "corpus_hash": hash_corpus(documents),
-    }
-    shortage = _explain_shortage(drafts, request.count)
+    found = (
+        _draw_known_items(request, documents)
+        if request.model is None
+        else _write_questions(request, request.model, documents, folder)
+    )
+    drafts, shortage = found.drafts, _explain_shortage(found, request.count)
     if not drafts.kept:
         raise DataError(f"{request.corpus}: {shortage}")
+    about = {**found.about, "corpus_hash": hash_corpus(documents)}
     benchmark = build_benchmark(folder.name, documents, drafts.kept, about)
     report = check_benchmark(benchmark)
     files = {
@@ -102,7 +116,57 @@ def generate_benchmark(request: GenerationRequest) -> Generation:
         ).decode(),
     }
     write_benchmark(benchmark, folder, files=files)
-    return Generation(benchmark, folder, drafts, report, time.perf_counter() - started, shortage)
+    seconds = time.perf_counter() - started
+    return Generation(benchmark, folder, drafts, report, seconds, shortage, found.cost)
+
+
+def price_generation(request: GenerationRequest) -> JobEstimate:
+    """Return what questions of a model can cost at most, if none is rejected; nothing is sent."""
+    if request.model is None:
+        raise ConfigurationError("without a model nothing is asked, so there is nothing to price")
+    folder = _choose_output(request)
+    documents = read_documents(request.corpus)
+    with _open_writer(request.model, documents, folder, needs_key=False) as writer:
+        return writer.estimate(request.count)
+
+
+class _Found(NamedTuple):
+    """Drafts, and how they came about."""
+
+    drafts: Drafts
+    about: Mapping[str, Any]
+    cost: float | None = None
+    limit: str = ""  # what ended the work early
+
+
+def _draw_known_items(request: GenerationRequest, documents: Sequence[Document]) -> _Found:
+    drafts = draw_known_items(documents, request.count, request.known_items)
+    return _Found(drafts, {"kind": KNOWN_ITEM, **request.known_items.to_json()})
+
+
+def _write_questions(
+    request: GenerationRequest, given: ModelRequest, documents: Sequence[Document], folder: Path
+) -> _Found:
+    with _open_writer(given, documents, folder, needs_key=True) as writer:
+        drafts = writer.write(request.count)
+    cost = None if writer.spent is None else float(writer.spent)
+    about = {"kind": QUESTIONS, **writer.settings, "cost_usd": cost}
+    limit = "the limit of the cost is reached; raise --max-cost and call the command again"
+    return _Found(drafts, about, cost, limit if writer.is_broke else "")
+
+
+@contextmanager
+def _open_writer(
+    given: ModelRequest, documents: Sequence[Document], folder: Path, *, needs_key: bool
+) -> Iterator[QuestionWriter]:
+    """Open a writer whose answers are kept, so that a second call asks nothing twice."""
+    model = given.build_model(needs_key=needs_key)
+    place = LOGS / make_file_name(os.fspath(folder))
+    job = ChatJob(model, place, concurrency=given.concurrency, max_cost=given.max_cost)
+    try:
+        yield QuestionWriter(documents, job, seed=given.seed)
+    finally:
+        model.close()
 
 
 def read_documents(corpus: str) -> list[Document]:
@@ -144,16 +208,16 @@ def _choose_output(request: GenerationRequest) -> Path:
     return folder
 
 
-def _explain_shortage(drafts: Drafts, count: int) -> str:
+def _explain_shortage(found: _Found, count: int) -> str:
     """Say why there are fewer queries than were asked for."""
-    found = len(drafts.kept)
-    if found == count:
+    kept = len(found.drafts.kept)
+    if kept == count:
         return ""
-    passages = pluralize(drafts.passages, "passage")
-    return (
-        f"{found} of {count} queries could be made from {passages}; rejected: "
-        f"{format_counts(drafts.reasons) or 'none'}"
-    )
+    passages = pluralize(found.drafts.passages, "passage")
+    why = [f"{kept} of {count} queries could be made from {passages}", found.limit]
+    if found.drafts.reasons:
+        why.append(f"rejected: {format_counts(found.drafts.reasons)}")
+    return "; ".join(filter(None, why))
 
 
 def format_counts(counts: Mapping[str, Any]) -> str:
