@@ -45,7 +45,8 @@ def read_data(prompt: str) -> dict[str, str]:
     """Read the fenced data of a prompt."""
     found = re.fullmatch(r"BEGIN DATA (\w+)\n(.*)\nEND DATA \1", prompt, re.DOTALL)
     assert found
-    return json.loads(found[2])
+    data: dict[str, str] = json.loads(found[2])
+    return data
 
 
 def write_well(passage: str) -> dict[str, Any]:

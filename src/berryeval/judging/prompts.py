@@ -181,18 +181,28 @@ class Prompt:
     @cached_property
     def data(self) -> str:
         """The texts as JSON, with every character that cannot be seen escaped."""
-        text = json.dumps(dict(self.texts), ensure_ascii=False, indent=1)
-        if text.isascii() and text.replace("\n", "").isprintable():
-            return text
-        return "".join(one if _is_seen(one) else _escape(one) for one in text)
+        return encode_texts(self.texts)
 
     def build_messages(self) -> list[Message]:
         """Return the messages, with a new random mark around the texts."""
-        mark = secrets.token_hex(_MARK_BYTES)
-        while mark in self.data:
-            mark = secrets.token_hex(_MARK_BYTES)
-        fenced = f"{_BEGIN} {mark}\n{self.data}\n{_END} {mark}\n\n{_LAST}"
+        fenced = f"{fence_data(self.data)}\n\n{_LAST}"
         return [{"role": "system", "content": self.system}, {"role": "user", "content": fenced}]
+
+
+def encode_texts(texts: Mapping[str, str | Sequence[str]]) -> str:
+    """Return texts as JSON, with every character that cannot be seen escaped."""
+    text = json.dumps(dict(texts), ensure_ascii=False, indent=1)
+    if text.isascii() and text.replace("\n", "").isprintable():
+        return text
+    return "".join(one if _is_seen(one) else _escape(one) for one in text)
+
+
+def fence_data(data: str) -> str:
+    """Put data between two lines that end with the same random mark, which they do not contain."""
+    mark = secrets.token_hex(_MARK_BYTES)
+    while mark in data:
+        mark = secrets.token_hex(_MARK_BYTES)
+    return f"{_BEGIN} {mark}\n{data}\n{_END} {mark}"
 
 
 def _is_seen(letter: str) -> bool:

@@ -251,7 +251,7 @@ class QuestionWriter:
 
     def _filter(self, written: Sequence[_Written]) -> None:
         """Keep the questions that are new and need their passage."""
-        fresh = []
+        fresh: list[_Written] = []
         for one in written:
             texts = [*(draft.text for draft in self.drafts.kept), *(other.text for other in fresh)]
             pairs = list(find_similar([*texts, one.text], _SHINGLE, SIMILAR))
