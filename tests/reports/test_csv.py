@@ -15,8 +15,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from berryeval._internal.text import defuse
 from berryeval.errors import DataError
-from berryeval.reports.exporters.csv import AGGREGATE, CSV, DETAILED, defuse
+from berryeval.reports.exporters.csv import AGGREGATE, CSV, DETAILED
 from berryeval.reports.sections import Report
 from berryeval.runs.answers import Passage
 from berryeval.runs.record import ProviderRecord, RunRecord

@@ -187,7 +187,9 @@ def test_the_benchmark_of_a_command_is_found() -> None:
     Path("berryeval.yaml").write_text(
         "benchmarks:\n  - source: drinks\n    format: berryeval\nproviders: [bm25]\n"
     )
-    assert find_benchmark(None) == BenchmarkSpec(source="drinks", format="berryeval")
+    assert find_benchmark(None) == BenchmarkSpec.model_validate(
+        {"source": "drinks", "format": "berryeval"}
+    )
     Ledger("technical-docs.judged").append([vote("q1", GREEN, 1)])
     with pytest.raises(ConfigurationError, match="ledger here: drinks, technical-docs; give"):
         find_benchmark(None)

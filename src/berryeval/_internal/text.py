@@ -112,6 +112,20 @@ def escape_direction(text: str) -> str:
     return text.translate(_DIRECTION_SYMBOLS) if _DIRECTION.search(text) else text
 
 
+# Starts that a spreadsheet runs as a formula, in both widths, or a CI system as a command, also
+# after white space. Apostrophes count too, so that removing one always restores the original.
+_FORMULA: Final = re.compile(r"'*(?:[\t\r\n]|[\s\x00-\x1f\ufeff]*(?:[=+\-@＝＋－＠]|::))")  # noqa: RUF001 - wide forms count
+
+
+def defuse(text: str) -> str:
+    """Put an apostrophe before a text that would run as a formula, or as a command in a log.
+
+    >>> defuse("=1+1"), defuse("plain"), defuse("'=1+1"), defuse("::error::x")
+    ("'=1+1", 'plain', "''=1+1", "'::error::x")
+    """
+    return f"'{text}" if _FORMULA.match(text) else text
+
+
 # Spellings of names
 
 

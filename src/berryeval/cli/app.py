@@ -70,6 +70,9 @@ _GROUPS: Final = {
         ("judge_pool:pool", "pool", "Pool the hits of runs for judging."),
         ("judge_next:judge_next", "next", "Judge pairs in the terminal."),
         ("judge_llm:judge_llm", "llm", "Let a language model judge."),
+        ("judge_files:export", "export", "Write the pairs that are left to a sheet."),
+        ("judge_files:import_", "import", "Add the grades of a sheet."),
+        ("judge_files:apply", "apply", "Write a benchmark with the decided grades."),
     ),
     ("list", "List metrics, providers, benchmarks and formats."): (
         ("list:chunkers", "chunkers", "List the chunkers."),

@@ -192,7 +192,7 @@ def _print_csv_rows(head: str, parts: Mapping[str, Sequence[Statistics]]) -> Non
 
 def _write_csv(cells: Sequence[object]) -> None:
     """Print a row of CSV; no text is a formula, a command of a CI system, or breaks the line."""
-    from berryeval.reports import defuse
+    from berryeval._internal.text import defuse
 
     safe = [escape_line(defuse(one)) if isinstance(one, str) else one for one in cells]
     csv_format.writer(sys.stdout, lineterminator="\n").writerow(safe)

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from berryeval.judging.reliability import Agreement, Coefficient, Dispute, agreement
     from berryeval.judging.sampling import Estimate, draw_pairs, estimate, find_probabilities
     from berryeval.judging.session import Marked, Session, mark_words
+    from berryeval.judging.sheets import CheckedSheet, Mark, SheetRow, format_sheet, read_sheet
     from berryeval.judging.vote_store import StoreLedger, open_ledger
 else:
     __getattr__, __dir__ = open_door(__name__)

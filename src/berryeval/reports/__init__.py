@@ -21,7 +21,7 @@ if TYPE_CHECKING:
         rows_by_group,
         summarize_findings,
     )
-    from berryeval.reports.exporters.csv import defuse, format_csv
+    from berryeval.reports.exporters.csv import format_csv
     from berryeval.reports.exporters.github import publish as publish_summary
     from berryeval.reports.exporters.github import render as render_summary
     from berryeval.reports.exporters.json import is_report, read_runs

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any, Final
 from berryeval._internal import numbers
 from berryeval._internal.files import replace_file
 from berryeval._internal.optional import import_optional
+from berryeval._internal.text import defuse
 from berryeval.errors import ConfigurationError, DataError
 from berryeval.metrics import direction_of
-from berryeval.reports.exporters.csv import defuse, format_csv
+from berryeval.reports.exporters.csv import format_csv
 from berryeval.reports.html.svg import DASHES, SHAPES, assign_lanes, clean_texts, cycle, hues
 from berryeval.reports.sections import assign_places
 

@@ -24,6 +24,13 @@ if TYPE_CHECKING:
         prune_runs,
     )
     from berryeval.workflows.judge_desk import JudgeDesk, open_desk
+    from berryeval.workflows.judged_data import JudgedData, apply_votes, find_benchmark, load_judged
+    from berryeval.workflows.judging_sheets import (
+        ImportedSheet,
+        export_sheet,
+        find_sheet_format,
+        import_sheet,
+    )
     from berryeval.workflows.model_judging import ModelJudging, ModelRequest, judge_by_model
     from berryeval.workflows.plan import Plan
     from berryeval.workflows.pooling import Pooling, PoolRequest, pool_runs

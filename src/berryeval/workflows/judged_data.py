@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, get_args
 
 from berryeval._internal.text import pluralize
+from berryeval._internal.validate import require_choice
 from berryeval.anchors import Corpus, locate
 from berryeval.benchmarks import Benchmark, bundled_benchmarks, write_benchmark
 from berryeval.data import content_hash
@@ -15,6 +16,8 @@ from berryeval.errors import ConfigurationError, DataError
 from berryeval.judging import (
     ENDING,
     POOL,
+    DecisionRule,
+    JudgeKind,
     Ledger,
     Pool,
     apply_decisions,
@@ -30,7 +33,7 @@ from berryeval.workflows.settings import move_benchmarks
 
 if TYPE_CHECKING:
     from berryeval._internal.files import PathLike
-    from berryeval.judging import Decision, DecisionRule, PairKey
+    from berryeval.judging import Decision, PairKey
     from berryeval.workflows.plan import Plan
 
 _OWN_HASH: Final = "own_hash"
@@ -75,6 +78,11 @@ class JudgedData:
     ledger: Ledger | None = None
     decisions: Mapping[PairKey, Decision] = field(default_factory=dict)
     strays: Mapping[PairKey, str] = field(default_factory=dict)
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """What the record of a run says about the votes."""
+        return self.benchmark.judged if isinstance(self.benchmark, JudgedBenchmark) else {}
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -253,15 +261,26 @@ def _find_source(folder: Path) -> str:
     )
 
 
-def write_judged(
-    source: str | BenchmarkSpec, output: PathLike, ledger: str | None, rule: DecisionRule
+def apply_votes(
+    benchmark: str | None,
+    output: PathLike,
+    *,
+    ledger: str | None = None,
+    judge: str = "",
+    judges: Sequence[str] = (),
+    kinds: Sequence[str] = (),
 ) -> JudgedData:
     """Write a benchmark with the decided grades to a new place."""
-    found = load_judged(source, ledger or AUTO, rule)
+    for kind in kinds:
+        require_choice("--kinds", kind, get_args(JudgeKind))
+    wanted: tuple[JudgeKind, ...] = tuple(one for one in get_args(JudgeKind) if one in kinds)
+    rule = DecisionRule(judge, tuple(judges), wanted or DecisionRule.kinds)
+    source = find_benchmark(benchmark, ledger)
     name = source if isinstance(source, str) else source.source
-    if found.ledger is None:
-        raise DataError(f"there are no votes in {name_place(name)}; nothing was written")
     if Path(output).resolve() == Path(name).resolve():
         raise ConfigurationError(f"{output}: is the benchmark itself; give another --output")
-    write_benchmark(found.benchmark, output)
+    found = load_judged(source, ledger or AUTO, rule)
+    if found.ledger is None:
+        raise DataError(f"there are no votes in {name_place(name)}; nothing was written")
+    write_benchmark(replace(found.benchmark, remarks=()), output)
     return found

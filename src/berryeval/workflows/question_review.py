@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from berryeval._internal.json import read_text
-from berryeval._internal.text import pluralize, truncate
+from berryeval._internal.text import defuse, pluralize, truncate
 from berryeval._internal.validate import suggest
 from berryeval.benchmarks import (
     GENERATED,
@@ -19,7 +19,7 @@ from berryeval.benchmarks import (
 )
 from berryeval.data import read_rows
 from berryeval.errors import DataError
-from berryeval.reports import defuse, format_csv
+from berryeval.reports import format_csv
 from berryeval.workflows.datasheet import DATASHEET, UNREVIEWED
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from berryeval._internal import numbers
-from berryeval._internal.text import make_file_name
+from berryeval._internal.text import defuse, make_file_name
 from berryeval.data import SECTION_SEPARATOR
 from berryeval.errors import DataError
 from berryeval.reports.exports import Exporter, OutputFile, unique_name
@@ -43,19 +43,7 @@ COMPARISON: Final = (
     "effect", "wins", "ties", "losses", "finding", "cannot",
 )  # fmt: skip
 _TEXTS: Final = frozenset({"benchmark", "group", "metric", "baseline", "system"})  # from users
-# Starts that a spreadsheet runs as a formula, in both widths, or a CI system as a command, also
-# after white space. Apostrophes count too, so that removing one always restores the original.
-_FORMULA: Final = re.compile(r"'*(?:[\t\r\n]|[\s\x00-\x1f\ufeff]*(?:[=+\-@＝＋－＠]|::))")  # noqa: RUF001 - wide forms count
 _TIME: Final = re.compile(r"(\d{4}-\d\d-\d\d)[T ](\d\d):(\d\d):(\d\d)")
-
-
-def defuse(text: str) -> str:
-    """Put an apostrophe before a text that would run as a formula, or as a command in a log.
-
-    >>> defuse("=1+1"), defuse("plain"), defuse("'=1+1"), defuse("::error::x")
-    ("'=1+1", 'plain', "''=1+1", "'::error::x")
-    """
-    return f"'{text}" if _FORMULA.match(text) else text
 
 
 def format_csv(rows: Iterable[Sequence[str]]) -> str:
