@@ -75,13 +75,13 @@ def test_a_sheet_is_blind_and_safe(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_a_sheet_comes_back(drinks: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = export(capsys)
-    rows[0] |= {"grade": "3", "note": "clear"}
+    rows[0] |= {"grade": "2", "note": "clear"}
     rows[1]["grade"] = "?"
     write(rows)
     assert berryeval(*IMPORT) == 0
     assert capsys.readouterr().out == "2 votes of ann added; 1 row without a grade\n"
     first, second = Ledger(drinks).votes()
-    assert (first.grade, first.note, first.judge, first.kind) == (3, "clear", "ann", "human")
+    assert (first.grade, first.note, first.judge, first.kind) == (2, "clear", "ann", "human")
     assert first.content
     assert second.grade is None
     assert berryeval(*IMPORT) == 0
@@ -165,7 +165,7 @@ def fill(**cells: str) -> Edit:
 @pytest.mark.parametrize(
     ("edit", "problem"),
     [
-        (fill(grade="7"), "line 5: the grade must be one of 0, 1, 2, 3, found 7"),
+        (fill(grade="7"), "line 5: the grade must be one of 0, 1, 2, found 7"),
         (fill(grade="good"), "line 5: expected a grade, ? or nothing, found 'good'"),
         (fill(grade="nan"), "line 5: expected a grade, ? or nothing, found 'nan'"),
         (fill(pair="x"), "line 5: the pair 'x' is not in the pool"),

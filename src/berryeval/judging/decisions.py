@@ -133,16 +133,20 @@ def apply_decisions(benchmark: Benchmark, decisions: Mapping[PairKey, Decision])
 def grade_scale(benchmark: Benchmark) -> tuple[float, ...]:
     """Return the grades that a judge may give, lowest first.
 
-    They are the `grades` in the metadata of the benchmark; else 0 to 3, or further if its judgments
-    go further.
+    They are the `grades` in the metadata of the benchmark; else those from 0 to the highest grade
+    of its judgments; else 0 to 3, also if every relevant document has the same grade: then the
+    judgments say nothing about a scale.
     """
     declared = benchmark.metadata.get("grades")
     if isinstance(declared, list) and declared and all(map(is_number, declared)):
         return tuple(sorted(set(declared)))
-    found = {*USUAL, *(one.grade for one in benchmark.judgments if is_number(one.grade))}
-    if max(found) <= _HIGHEST and all(grade == int(grade) for grade in found):
-        return tuple(range(int(min(found)), int(max(found)) + 1))
-    return tuple(sorted(found))
+    found = {one.grade for one in benchmark.judgments if is_number(one.grade)}
+    if len({grade for grade in found if grade > 0}) < 2:  # noqa: PLR2004 - a scale has two
+        return USUAL
+    low, high = min(0, *found), max(found)
+    if high <= _HIGHEST and all(grade == int(grade) for grade in found):
+        return tuple(range(int(low), int(high) + 1))
+    return tuple(sorted({0, *found}))
 
 
 def check_grade(grade: float, scale: Sequence[float]) -> None:
