@@ -129,6 +129,7 @@ def fill(folder: str) -> None:
         (["single"], "only one passage has enough words, which every search would find"),
         (["docs", "-o", "full"], "full: is not empty; choose another folder with --output"),
         (["docs", "-o", "docs/soil.txt"], "docs/soil.txt: is a file; choose a folder"),
+        (["docs", "-o", "docs/new"], "docs/new: is inside of the corpus docs; choose a folder"),
         (["docs", "--method", "best"], "method must be one of popular, uniform, discriminative"),
         (["docs", "--count", "0"], "count must be a whole number of at least 1, found 0"),
         (["docs", "--noise", "nan"], "noise must be a number from 0 to below 1, found nan"),

@@ -31,7 +31,7 @@ def test_a_model_writes_a_benchmark_that_eval_takes(capsys: pytest.CaptureFixtur
         assert berryeval("generate", "docs", "--count", "3", *flags) == 0
     out = capsys.readouterr().out
     assert out.startswith("written: docs-generated (3 queries, 4 documents)\n")
-    assert "cost: $0.0008, earlier calls for this output included\n" in out
+    assert "cost: $0.0008, earlier calls for this corpus included\n" in out
     made = load_benchmark("docs-generated")
     assert made.remarks == ("docs-generated: generated (questions), not reviewed",)
     assert {one.metadata["expected_answer"] for one in made.queries} == {
@@ -74,6 +74,15 @@ def test_the_price_comes_first(capsys: pytest.CaptureFixture[str]) -> None:
     data = json.loads(capsys.readouterr().out)["data"]
     assert (data["questions"], data["cost"]) == (9, None)
     assert sorted(map(str, Path().rglob("*"))) == before
+
+
+def test_another_output_pays_only_for_what_is_new() -> None:
+    with chat_server(script()) as server:
+        flags = ("--model", "tiny", "--base-url", server.url, *PRICES)
+        assert berryeval("generate", "docs", "--count", "2", "-o", "two", *flags) == 0
+        assert berryeval("generate", "docs", "--count", "4", "-o", "four", *flags) == 0
+        assert len(server.asked) == 12
+    assert load_benchmark("two").queries[:2] == load_benchmark("four").queries[:2]
 
 
 def test_the_limit_of_the_cost_is_said(capsys: pytest.CaptureFixture[str]) -> None:

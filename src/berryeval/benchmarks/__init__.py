@@ -7,7 +7,7 @@ from berryeval._internal.door import open_door
 if TYPE_CHECKING:
     from berryeval.benchmarks.benchmark import GENERATED, Benchmark, BenchmarkBuilder
     from berryeval.benchmarks.checks.finding import Finding, Report, name_of, words_of
-    from berryeval.benchmarks.checks.similarity import SIMILAR, find_similar, longest_shared_run
+    from berryeval.benchmarks.checks.similarity import SIMILAR, find_copied_run, find_similar
     from berryeval.benchmarks.checks.subject import CHECKS, Subject, check_benchmark
     from berryeval.benchmarks.checks.summary import Example, Spread, Summary, build_example
     from berryeval.benchmarks.documents import read_corpus

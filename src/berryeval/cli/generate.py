@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from berryeval._internal.text import format_command, pluralize
@@ -64,7 +66,7 @@ def generate(  # noqa: PLR0913 - the options of the command
         api_key_env: Environment variable with the key; default: OPENAI_API_KEY.
         price_in: US dollars for a million tokens of prompts.
         price_out: US dollars for a million tokens of answers.
-        max_cost: Most US dollars that the model may cost, earlier calls for this output included.
+        max_cost: Most US dollars that the model may cost, earlier calls for this corpus included.
         concurrency: Requests at once.
         dry_run: Say what the model can cost at most; nothing is sent or written.
         reviewed: The filled questions.csv; its changes are applied and the mark is cleared.
@@ -94,8 +96,19 @@ def generate(  # noqa: PLR0913 - the options of the command
         estimate = price_generation(request)
         print_json("generate", _describe_estimate(estimate)) if json else _print_estimate(estimate)
         return
-    done = generate_benchmark(request)
+    shows = asked and sys.stderr.isatty() and not is_quiet()
+    done = generate_benchmark(request, partial(_print_progress, count) if shows else _print_nothing)
+    if shows:
+        print(file=sys.stderr)
     print_json("generate", _describe(done)) if json else _print(done)
+
+
+def _print_progress(count: int, kept: int) -> None:
+    print(f"\r{kept:,} of {count:,} questions", end="", file=sys.stderr, flush=True)
+
+
+def _print_nothing(_kept: int) -> None:
+    pass
 
 
 def _describe_estimate(found: JobEstimate) -> dict[str, Any]:
@@ -144,7 +157,7 @@ def _print(done: Generation) -> None:
         counts = ", ".join(f"{count:,} {reason}" for reason, count in done.drafts.reasons.items())
         print_line(f"rejected: {counts} (rejected.jsonl)")
     if done.cost is not None:
-        print_line(f"cost: {_money(done.cost)}, earlier calls for this output included")
+        print_line(f"cost: {_money(done.cost)}, earlier calls for this corpus included")
     _print_findings(done.report, done.folder.as_posix())
     if not is_quiet():
         print_line(f"generated, not reviewed: read {done.folder.as_posix()}/datasheet.md")

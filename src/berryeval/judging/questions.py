@@ -4,7 +4,8 @@ For every passage the model is asked for one question of a given type and diffic
 and the quotes that answer it. A question is kept if
 
 1. every quote is in the passage, word for word;
-2. it does not copy: neither a long run of words, nor most of the words of its quotes;
+2. it does not copy: no run of words that `validate` finds, and less than 80 % of its words are in
+   its quotes;
 3. it is not nearly the same as another one;
 4. the model can answer it with the passage (asked again, without the first answer);
 5. the model cannot answer it without the passage.
@@ -15,14 +16,14 @@ Each rejection has a reason. Passages are data: they are fenced, and the model i
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from berryeval._internal.text import truncate
 from berryeval._internal.validate import require_whole
-from berryeval.benchmarks import SIMILAR, find_similar, longest_shared_run, words_of
+from berryeval.benchmarks import SIMILAR, find_copied_run, find_similar, words_of
 from berryeval.errors import DataError
 from berryeval.judging.chat_jobs import ChatQuestion
 from berryeval.judging.drafts import (
@@ -59,7 +60,6 @@ COPIED: Final = 0.8  # share of a question's words that are in its quotes
 SAME_ANSWER: Final = 0.5  # share of the answer's words that an answer without the passage has
 _FEWEST: Final = 40  # words of a passage that is worth asking about
 _FEWEST_TERMS: Final = 4  # of a question, from which on the share of copied words counts
-_RUN: Final = 8  # words in a row that are a copy
 _TURNS: Final = 3  # questions about a passage at most
 _LONG: Final = 400  # characters of a question, for the estimate
 _MOST_QUOTES: Final = 3
@@ -144,9 +144,17 @@ class QuestionWriter:
         is_broke: Whether the limit of the cost ended the work.
     """
 
-    def __init__(self, documents: Sequence[Document], job: ChatJob, *, seed: int = 0) -> None:
+    def __init__(
+        self,
+        documents: Sequence[Document],
+        job: ChatJob,
+        *,
+        seed: int = 0,
+        progress: Callable[[int], object] = lambda _kept: None,
+    ) -> None:
         require_whole("seed", seed, least=0)
         self._job = job
+        self._progress = progress
         self._targets = TargetMaker(documents)
         self._terms = Bm25()
         self.spent: Decimal | None = None
@@ -200,7 +208,9 @@ class QuestionWriter:
         return drafts
 
     def _ask(self, questions: Sequence[ChatQuestion]) -> Mapping[str, Reply]:
-        result = self._job.run(questions)
+        result = self._job.run(
+            questions, lambda _question, _reply: self._progress(len(self.drafts.kept))
+        )
         self.spent = result.spent
         self.is_broke = self.is_broke or bool(result.unasked)
         return result.replies
@@ -239,8 +249,8 @@ class QuestionWriter:
     def _find_copy(self, text: str, passage: Chunk, targets: Sequence[Anchor]) -> str:
         """Say what a question copies; empty if it does not."""
         words = words_of(text)
-        run = longest_shared_run(words, f" {' '.join(words_of(passage.text))} ")
-        if len(run) >= _RUN:
+        run = find_copied_run(words, f" {' '.join(words_of(passage.text))} ")
+        if run:
             return f"{len(run)} words in a row: {truncate(' '.join(run))}"
         terms = set(self._terms.tokenize(text))
         quoted = set(self._terms.tokenize(" ".join(one.quote for one in targets)))

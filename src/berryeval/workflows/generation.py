@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from berryeval._internal.json import encode_json_line
 from berryeval._internal.text import make_file_name, pluralize
@@ -88,11 +87,17 @@ class Generation:
     cost: float | None = None
 
 
-def generate_benchmark(request: GenerationRequest) -> Generation:
+Progress: TypeAlias = Callable[[int], object]  # gets the number of kept queries
+
+
+def generate_benchmark(
+    request: GenerationRequest, progress: Progress = lambda _kept: None
+) -> Generation:
     """Generate queries from a corpus and write them as a benchmark; nothing is left of a failure.
 
     The folder also has a datasheet, the rejected queries with their reasons, and a table for
-    review.
+    review. The answers of a model are kept below `.berryeval`, so that a second call for the same
+    corpus asks nothing twice. `progress` is called after each of them.
     """
     started = time.perf_counter()
     folder = _choose_output(request)
@@ -100,7 +105,7 @@ def generate_benchmark(request: GenerationRequest) -> Generation:
     found = (
         _draw_known_items(request, documents)
         if request.model is None
-        else _write_questions(request, request.model, documents, folder)
+        else _write_questions(request, request.model, documents, progress)
     )
     drafts, shortage = found.drafts, _explain_shortage(found, request.count)
     if not drafts.kept:
@@ -124,9 +129,9 @@ def price_generation(request: GenerationRequest) -> JobEstimate:
     """Return what questions of a model can cost at most, if none is rejected; nothing is sent."""
     if request.model is None:
         raise ConfigurationError("without a model nothing is asked, so there is nothing to price")
-    folder = _choose_output(request)
+    _choose_output(request)
     documents = read_documents(request.corpus)
-    with _open_writer(request.model, documents, folder, needs_key=False) as writer:
+    with _open_writer(request, request.model, documents, needs_key=False) as writer:
         return writer.estimate(request.count)
 
 
@@ -145,26 +150,36 @@ def _draw_known_items(request: GenerationRequest, documents: Sequence[Document])
 
 
 def _write_questions(
-    request: GenerationRequest, given: ModelRequest, documents: Sequence[Document], folder: Path
+    request: GenerationRequest,
+    given: ModelRequest,
+    documents: Sequence[Document],
+    progress: Progress,
 ) -> _Found:
-    with _open_writer(given, documents, folder, needs_key=True) as writer:
+    with _open_writer(request, given, documents, progress) as writer:
         drafts = writer.write(request.count)
     cost = None if writer.spent is None else float(writer.spent)
     about = {"kind": QUESTIONS, **writer.settings, "cost_usd": cost}
-    limit = "the limit of the cost is reached; raise --max-cost and call the command again"
+    limit = (
+        "the limit of the cost is reached; with a higher --max-cost and another --output, nothing "
+        "is asked twice"
+    )
     return _Found(drafts, about, cost, limit if writer.is_broke else "")
 
 
 @contextmanager
 def _open_writer(
-    given: ModelRequest, documents: Sequence[Document], folder: Path, *, needs_key: bool
+    request: GenerationRequest,
+    given: ModelRequest,
+    documents: Sequence[Document],
+    progress: Progress = lambda _kept: None,
+    *,
+    needs_key: bool = True,
 ) -> Iterator[QuestionWriter]:
-    """Open a writer whose answers are kept, so that a second call asks nothing twice."""
     model = given.build_model(needs_key=needs_key)
-    place = LOGS / make_file_name(os.fspath(folder))
+    place = LOGS / make_file_name(request.corpus)
     job = ChatJob(model, place, concurrency=given.concurrency, max_cost=given.max_cost)
     try:
-        yield QuestionWriter(documents, job, seed=given.seed)
+        yield QuestionWriter(documents, job, seed=given.seed, progress=progress)
     finally:
         model.close()
 
@@ -205,6 +220,11 @@ def _choose_output(request: GenerationRequest) -> Path:
         raise ConfigurationError(f"{folder}: is a file; choose a folder with --output")
     if folder.exists() and any(folder.iterdir()):
         raise ConfigurationError(f"{folder}: is not empty; choose another folder with --output")
+    corpus = Path(request.corpus)
+    if corpus.is_dir() and folder.resolve().is_relative_to(corpus.resolve()):
+        raise ConfigurationError(
+            f"{folder}: is inside of the corpus {corpus}; choose a folder elsewhere with --output"
+        )
     return folder
 
 

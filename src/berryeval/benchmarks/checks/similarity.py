@@ -203,8 +203,8 @@ def check_copied(subject: Subject) -> Iterator[Finding]:
         words = words_of(query.text)
         for passage in subject.passages_for(query) if len(words) >= _SHORTEST else ():
             texts = [normalize(text) for text in passage.texts if passage.grade > 0]
-            shared = max((longest_shared_run(words, text) for text in texts), key=len, default=())
-            if len(shared) >= _LONG or len(shared) >= max(_SHORTEST, _MOST_OF_QUERY * len(words)):
+            shared = max((find_copied_run(words, text) for text in texts), key=len, default=())
+            if shared:
                 yield Finding(
                     "copied query", "warning", subject.where("queries", place),
                     f"query {query.id!r} copies {len(shared)} of its {len(words)} words in a row "
@@ -212,6 +212,13 @@ def check_copied(subject: Subject) -> Iterator[Finding]:
                     "rephrase it, because matching words finds the passage too easily",
                 )  # fmt: skip
                 break
+
+
+def find_copied_run(words: Sequence[str], passage: str) -> tuple[str, ...]:
+    """Return the words in a row that a query copies from a passage; empty if it does not copy."""
+    shared = longest_shared_run(words, passage)
+    is_copy = len(shared) >= min(_LONG, max(_SHORTEST, _MOST_OF_QUERY * len(words)))
+    return shared if is_copy else ()
 
 
 def longest_shared_run(words: Sequence[str], passage: str) -> tuple[str, ...]:
