@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -194,3 +195,87 @@ def test_the_benchmark_of_a_command_is_found() -> None:
     with pytest.raises(ConfigurationError, match="ledger here: drinks, technical-docs; give"):
         find_benchmark(None)
     assert find_benchmark(None, "technical-docs.judged") == "technical-docs"
+
+
+def rescored(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
+    capsys.readouterr()
+    assert berryeval("runs", "rescore", "latest", *words, "--json") == 0
+    found: dict[str, Any] = json.loads(capsys.readouterr().out)["data"]["benchmarks"][0]
+    return found
+
+
+def mean_of(part: dict[str, Any], metric: str = "RR") -> float:
+    value: float = part["providers"]["bm25"]["metrics"][metric]["value"]
+    return value
+
+
+def test_a_past_run_is_rescored_by_votes_and_compared(capsys: pytest.CaptureFixture[str]) -> None:
+    """As after judging: rescore shows the new numbers, and resuming keeps them for compare."""
+    berryeval("eval", "drinks", "--providers", "bm25", "-m", "RR")
+    before = mean_of(rescored(capsys, "-m", "RR"))
+    judge_drinks()
+    found = rescored(capsys)
+    assert found["same_judgments"] is False
+    assert found["notes"][0] == "with 2 judgments of 2 judges from drinks.judged; 1 pair undecided"
+    assert "to keep these scores in the run: berryeval eval --resume" in found["notes"][1]
+    assert mean_of(found) < before
+    own = rescored(capsys, "-m", "RR", "--judged", "none")
+    assert (mean_of(own), own["same_judgments"], own["notes"]) == (before, True, [])
+    (folder,) = Path(".berryeval/runs").iterdir()
+    assert berryeval("eval", "--resume", str(folder)) == 0
+    again = rescored(capsys, "-m", "RR", "P@1")
+    assert (mean_of(again), again["same_judgments"]) == (mean_of(found), True)
+    Ledger("drinks.judged").append([vote("q3", GREEN, 2)])
+    later = rescored(capsys)
+    assert later["notes"][0] == "with 3 judgments of 2 judges from drinks.judged"
+
+
+def test_saving_keeps_the_judgments_of_the_run(capsys: pytest.CaptureFixture[str]) -> None:
+    berryeval("eval", "drinks", "--providers", "bm25", "-m", "RR")
+    judge_drinks()
+    kept = rescored(capsys, "-m", "P@1", "--save")
+    assert kept["same_judgments"] is True
+    assert berryeval("runs", "rescore", "latest", "--judged", "auto", "-m", "RR", "--save") == 2
+    assert "--save keeps scores by the run's own judgments only" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        ((), "name at least one metric"),
+        (("-m", "RR", "--judged", "nowhere"), "nowhere: there are no votes on drinks"),
+        (("-m", "RR", "--judged", "none", "--qrels", "x"), "choose one of --qrels and --judged"),
+    ],
+)
+def test_rescoring_rejects(
+    capsys: pytest.CaptureFixture[str], words: tuple[str, ...], problem: str
+) -> None:
+    berryeval("eval", "drinks", "--providers", "bm25", "-m", "RR")
+    assert berryeval("runs", "rescore", "latest", *words) == 2
+    assert problem in capsys.readouterr().err
+
+
+def test_two_runs_compare_by_the_same_votes(capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("one", "two"):
+        berryeval("eval", "drinks", "--providers", "bm25", "-m", "RR", "-o", name)
+    judge_drinks()
+    berryeval("eval", "--resume", "one")
+    capsys.readouterr()
+    assert berryeval("compare", "one", "two", "--json") == 0
+    said = capsys.readouterr()
+    assert "drinks changed between" in said.out + said.err
+    berryeval("eval", "--resume", "two")
+    capsys.readouterr()
+    assert berryeval("compare", "one", "two", "--json") == 0
+    said = capsys.readouterr()
+    assert "changed between" not in said.out + said.err
+
+
+def test_a_pool_of_a_judged_run_is_made(capsys: pytest.CaptureFixture[str]) -> None:
+    """The run was scored by votes, and more of them came since."""
+    judge_drinks()
+    berryeval("eval", "drinks", "--providers", "bm25", "-m", "RR")
+    Ledger("drinks.judged").append([vote("q3", GREEN, 2)])
+    capsys.readouterr()
+    assert berryeval("judge", "pool", "latest", "--json") == 0
+    assert "has changed since" not in capsys.readouterr().out

@@ -27,6 +27,7 @@ def rescore(
     metrics: Metrics = None,
     qrels: str | None = None,
     benchmark: str | None = None,
+    judged: str | None = None,
     per_query: Flag = False,
     save: Flag = False,
     store: str | None = None,
@@ -38,9 +39,12 @@ def rescore(
 
     Args:
         run: Name of a run or the start of it, its folder, a file, `latest`, or `latest~1`.
-        metrics: Metrics to compute: -m nDCG@10 AP, -m nDCG@10,AP, or -m repeated.
+        metrics: Metrics to compute: -m nDCG@10 AP, -m nDCG@10,AP, or -m repeated; default, if
+            judges have voted since: those of the run.
         qrels: Judgments by hit id (TREC, JSON, ...), used instead of the benchmark's.
         benchmark: Current location of the benchmark, whose judgments may have changed.
+        judged: Votes of judges that count: auto (those in BENCHMARK.judged, if there are any),
+            none, or the folder or store of a ledger; with --save as in the run.
         per_query: Also print one row per query.
         save: Add the metrics to the run folder and the store; existing scores stay.
         store: Path or PostgreSQL URL of the store; default: .berryeval/results.db.
@@ -52,12 +56,15 @@ def rescore(
     from berryeval.workflows import rescore as rescore_run
 
     names = split_names(metrics or [])
-    if not names:
+    for other, given in (("--benchmark", benchmark), ("--judged", judged)):
+        if qrels is not None and given is not None:
+            raise ConfigurationError(f"choose one of --qrels and {other}")
+    if qrels is not None and not names:
         raise ConfigurationError("name at least one metric, as in -m nDCG@10 AP")
-    if qrels is not None and benchmark is not None:
-        raise ConfigurationError("choose one of --qrels and --benchmark")
     with log_lines(error_screen(), log_level()):
-        done = rescore_run(run, names, qrels=qrels, benchmark=benchmark, save=save, store=store)
+        done = rescore_run(
+            run, names, qrels=qrels, benchmark=benchmark, judged=judged, save=save, store=store
+        )
     found, parts, saved = done.run, done.parts, done.saved
     if json:
         _print_json(found, parts, saved, per_query=per_query)

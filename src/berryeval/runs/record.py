@@ -264,6 +264,13 @@ class BenchmarkRecord(JsonRecord):
         return Asked(self.content_hash, hash_sample(query.id for query in self.queries), self.k)
 
     @property
+    def hash_without_votes(self) -> str:
+        """Hash of the benchmark without the votes of judges, which `judged` in `extra` counts."""
+        judged = self.extra.get("judged")
+        found = judged.get("own_hash") if isinstance(judged, Mapping) else None
+        return found if isinstance(found, str) else self.content_hash
+
+    @property
     def brief(self) -> str:
         """Name, number of queries and providers, for `repr`."""
         queries = pluralize(len(self.queries), "query", "queries")

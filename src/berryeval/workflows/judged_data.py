@@ -101,7 +101,16 @@ def load_judged(
             a ledger: a folder, or a store.
         rule: Which votes decide.
     """
-    benchmark = load_source(source)
+    return judge_benchmark(load_source(source), source, judged, rule)
+
+
+def judge_benchmark(
+    benchmark: Benchmark,
+    source: str | BenchmarkSpec,
+    judged: str = AUTO,
+    rule: DecisionRule | None = None,
+) -> JudgedData:
+    """Give a benchmark from this source the decisions of its judges; see `load_judged`."""
     if judged == NO_VOTES:
         return JudgedData(benchmark)
     name = source if isinstance(source, str) else source.source

@@ -221,7 +221,7 @@ def _read_runs(
     found = []
     for source in sources:
         part = find_part(source.run, benchmark)
-        if part.content_hash != benchmark.content_hash:
+        if part.hash_without_votes != benchmark.content_hash:
             notes.append(f"{benchmark.name} has changed since the run {source.run.id}")
         found += [
             Candidate(one.name, source, part, one)

@@ -7,13 +7,20 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from berryeval._internal.text import format_resume_command
 from berryeval.data import Hit
 from berryeval.errors import BerryEvalError, ConfigurationError, DataError
 from berryeval.metrics import parse_metrics
 from berryeval.runs import describe_depth
 from berryeval.workflows.config import check_model
 from berryeval.workflows.history import choose_store, open_place
-from berryeval.workflows.plan import BenchmarkSpec, ProviderSpec, RelevanceSpec
+from berryeval.workflows.judged_data import (
+    describe_votes,
+    hash_without_votes,
+    judge_benchmark,
+    load_judged,
+)
+from berryeval.workflows.plan import AUTO, NO_VOTES, BenchmarkSpec, ProviderSpec, RelevanceSpec
 from berryeval.workflows.run_finder import find_run
 from berryeval.workflows.run_folder import RunFolder, write_json_file
 
@@ -54,10 +61,11 @@ class Rescoring:
 
 def rescore(
     run: str,
-    metrics: Sequence[str],
+    metrics: Sequence[str] = (),
     *,
     qrels: str | None = None,
     benchmark: str | None = None,
+    judged: str | None = None,
     save: bool = False,
     store: PathLike | None = None,
 ) -> Rescoring:
@@ -65,13 +73,17 @@ def rescore(
 
     `qrels` is a file of judgments of ids. `benchmark` is the place of the benchmark, whose
     judgments count even if they have changed; by default the benchmarks of the plan must be
-    unchanged. `save` adds the metrics to the run, in its folder and in the store.
+    unchanged. The votes of judges count as in `load_judged`, and without metrics those of the run
+    are computed by them. `save` adds the metrics to the run, in its folder and in the store; unless
+    `judged` says otherwise, by the judgments of the run.
     """
     found = find_run(run, store)
     if qrels is not None:
         parts = rescore_by_qrels(found, metrics, qrels)
     else:
-        parts = rescore_by_benchmark(found, metrics, benchmark)
+        had_votes = any("judged" in part.extra for part in found.record.benchmarks)
+        votes = judged or (NO_VOTES if save and not had_votes else AUTO)
+        parts = rescore_by_benchmark(found, metrics, benchmark, votes)
     if not any(part.scores for part in parts):
         raise DataError(f"run {found.record.id}: no provider has answers to score")
     saved = save_rescored(found, parts, choose_store(store)) if save else []
@@ -79,25 +91,33 @@ def rescore(
 
 
 def rescore_by_benchmark(
-    found: FoundRun, metrics: Sequence[str], benchmark: str | None = None
+    found: FoundRun,
+    metrics: Sequence[str],
+    benchmark: str | None = None,
+    judged: str = NO_VOTES,
 ) -> list[Rescored]:
     """Judge the hits of a run again; they come from the journals in its folder, or its record."""
-    from berryeval.workflows.selection import load_source
-
     parse_metrics(metrics)
     if benchmark is None:
         loaded = [
-            (part, load_unchanged(found.record, place, part))
+            (part, load_unchanged(found.record, place, part, judged))
             for place, part in enumerate(found.record.benchmarks)
         ]
     else:
-        one = load_source(benchmark)
+        one = load_judged(benchmark, judged).benchmark
         loaded = [(find_part(found.record, one), one)]
+    if not metrics and all(one.content_hash == part.content_hash for part, one in loaded):
+        raise ConfigurationError("name at least one metric, as in -m nDCG@10 AP")
     return [_rescore_part(found, part, one, metrics) for part, one in loaded]
 
 
-def load_unchanged(record: RunRecord, place: int, part: BenchmarkRecord) -> Benchmark:
-    """Load the benchmark that a run names at this place of its plan, as it was."""
+def load_unchanged(
+    record: RunRecord, place: int, part: BenchmarkRecord, judged: str = NO_VOTES
+) -> Benchmark:
+    """Load the benchmark that a run names at this place of its plan.
+
+    It must be as it was, except for the votes of judges.
+    """
     from berryeval.workflows.selection import load_source
 
     advice = "; give its place with --benchmark PATH, or score by ids with --qrels FILE"
@@ -112,13 +132,14 @@ def load_unchanged(record: RunRecord, place: int, part: BenchmarkRecord) -> Benc
         raise DataError(
             f"the benchmark {part.name} of run {record.id} cannot be loaded ({error}){advice}"
         ) from None
-    if benchmark.content_hash != part.content_hash:
+    now, then = benchmark.content_hash, part.hash_without_votes
+    if now != then:
         raise DataError(
             f"the benchmark {part.name} has changed since run {record.id} "
-            f"({benchmark.content_hash[:15]}..., then {part.content_hash[:15]}...); to score by "
+            f"({now[:15]}..., then {then[:15]}...); to score by "
             f"its present judgments: --benchmark {source if isinstance(source, str) else part.name}"
         )
-    return benchmark
+    return judge_benchmark(benchmark, spec, judged).benchmark
 
 
 def find_part(record: RunRecord, benchmark: Benchmark) -> BenchmarkRecord:
@@ -138,9 +159,9 @@ def _rescore_part(
     same = benchmark.content_hash == part.content_hash
     query_of = {query.id: query for query in benchmark.queries}
     queries = [query_of[query.id] for query in part.queries if query.id in query_of]
+    metrics = metrics or next((one.scores.metrics for one in part.providers if one.scores), ())
     notes = [note for note in (describe_depth(part.k, metrics),) if note]
-    if not same:
-        notes.append("the benchmark has changed: these scores do not compare with the run's")
+    notes += _describe_change(found, part, benchmark)
     if len(queries) < len(part.queries):
         gone = len(part.queries) - len(queries)
         notes.append(f"{gone} of {len(part.queries)} queries are no longer in the benchmark")
@@ -166,6 +187,22 @@ def _rescore_part(
     return Rescored(
         part, scores, tuple(notes), same, benchmark.content_hash, differing=tuple(differing)
     )
+
+
+def _describe_change(found: FoundRun, part: BenchmarkRecord, benchmark: Benchmark) -> list[str]:
+    """Say how the data differ from those of the run, and how to keep scores by new votes."""
+    if benchmark.content_hash == part.content_hash:
+        return []
+    if hash_without_votes(benchmark) != part.hash_without_votes:
+        return ["the benchmark has changed: these scores do not compare with the run's"]
+    votes = list(describe_votes(benchmark)) and [*benchmark.remarks[:1]]
+    notes = votes or ["without the votes of judges that the run was scored by"]
+    if found.folder is not None:
+        notes.append(
+            f"to keep these scores in the run: {format_resume_command(found.folder)}"
+            f"{'' if votes else ' --judged none'}"
+        )
+    return notes
 
 
 def _judge_again(
@@ -318,7 +355,8 @@ def save_rescored(found: FoundRun, parts: Sequence[Rescored], place: str | None)
     """
     if not all(part.same_judgments for part in parts):
         raise ConfigurationError(
-            "--save keeps scores by the run's own judgments only; leave out --qrels, --benchmark"
+            "--save keeps scores by the run's own judgments only; leave out --qrels, --benchmark "
+            "and --judged, or score the whole run by the votes of judges: berryeval eval --resume"
         )
     differing = sorted({name for part in parts for name in part.differing})
     if differing:

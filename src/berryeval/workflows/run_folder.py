@@ -270,7 +270,7 @@ class RunFolder:
             log.warning("%s; it is written again from the configuration of this run", problem)
             return {}
         log.warning("%s; its content is taken from run.json", problem)
-        hashes = {part.name: part.content_hash for part in record.benchmarks}
+        hashes = {part.name: part.hash_without_votes for part in record.benchmarks}
         return {"created": record.created, "plan": dict(record.plan), "benchmarks": hashes}
 
     def build_record(
