@@ -134,7 +134,10 @@ def fill(folder: str) -> None:
         (["docs", "--count", "0"], "count must be a whole number of at least 1, found 0"),
         (["docs", "--noise", "nan"], "noise must be a number from 0 to below 1, found nan"),
         (["docs", "--seed", "-1"], "seed must be a whole number of at least 0, found -1"),
-        (["twins"], "twins: 0 of 50 queries could be made from 2 passages; rejected: 20 ambiguous"),
+        (
+            ["copies"],
+            "copies: 0 of 50 queries could be made from 5 passages; rejected: 50 ambiguous",
+        ),
     ],
 )
 def test_bad_input_is_one_line_and_writes_nothing(
@@ -145,9 +148,9 @@ def test_bad_input_is_one_line_and_writes_nothing(
     for folder, text in {"blank": " \n", "wordless": "17, 18: it is.", "single": SOIL}.items():
         Path(folder).mkdir()
         Path(folder, "a.txt").write_text(text)
-    Path("twins").mkdir()
-    for name in ("a", "b"):
-        Path("twins", f"{name}.txt").write_text(SOIL)
+    Path("copies").mkdir()
+    for name in "abcde":
+        Path("copies", f"{name}.txt").write_text(SOIL)
     fill("full")
     before = sorted(map(str, Path().rglob("*")))
     assert berryeval("generate", *arguments) == 2

@@ -12,6 +12,7 @@ from berryeval.data import Document
 from berryeval.errors import ConfigurationError, DataError
 from berryeval.judging.drafts import build_benchmark, split_passages, spread_passages
 from berryeval.judging.known_items import KnownItems, TermSelection, draw_known_items
+from berryeval.providers import Bm25
 
 TEA = (
     "# Tea\n\nTea leaves are steeped in water, and water extracts tannin from tea leaves.\n\n"
@@ -24,6 +25,7 @@ COFFEE = (
 )
 SOIL = "Volcanic soil drains quickly, holds minerals, suits terraced plantations in the highlands."
 DRINKS = [Document("tea", TEA), Document("coffee", COFFEE), Document("soil", SOIL)]
+TERMS = Bm25().tokenize
 STOP = {"the", "are", "in", "and", "from", "through", "or", "of", "is"}
 
 
@@ -34,7 +36,7 @@ def test_a_query_has_distinct_words_of_its_passage_and_no_stop_words() -> None:
         words = draft.text.split()
         assert len(words) == len(set(words)) >= 2
         assert not STOP & set(words)
-        assert all(word in draft.passage.text.lower() for word in words)
+        assert set(TERMS(draft.text)) <= set(TERMS(draft.passage.text))
 
 
 def test_the_same_seed_draws_the_same_queries_and_another_seed_others() -> None:
@@ -87,19 +89,48 @@ def test_queries_are_spread_over_documents() -> None:
     assert Counter(draft.passage.doc_id for draft in drafts.kept) == {
         "tea": 1, "coffee": 1, "soil": 1
     }  # fmt: skip
-    order = [one.id for one in spread_passages(split_passages(DRINKS), 0)]
-    assert sorted(order) == sorted(one.id for one in split_passages(DRINKS))
+    passages = split_passages(DRINKS)
+    order = list(spread_passages(passages, 0))
+    assert sorted(order) == list(range(len(passages)))
+    assert len({passages[place].doc_id for place in order[:3]}) == 3
 
 
-def test_a_query_that_fits_another_passage_as_well_is_rejected() -> None:
-    twins = [Document("a", SOIL), Document("b", SOIL), Document("tea", TEA)]
-    drafts = draw_known_items(twins, 50, KnownItems(noise=0.0))
+def test_a_query_that_fits_many_passages_is_rejected() -> None:
+    copies = [Document(f"copy{number}", SOIL) for number in range(3)]
+    how = KnownItems(noise=0.0, rivals=1)
+    drafts = draw_known_items([*copies, Document("tea", TEA)], 50, how)
     assert {draft.passage.doc_id for draft in drafts.kept} == {"tea"}
     assert drafts.exhausted
     ambiguous = [one for one in drafts.rejected if one.reason == "ambiguous"]
     assert {(one.passage, one.detail) for one in ambiguous} >= {
-        ("a", "fits b as well"), ("b", "fits a as well")
-    }  # fmt: skip
+        ("copy0", "2 other passages have as many of its words, such as copy1"),
+        ("copy2", "2 other passages have as many of its words, such as copy0"),
+    }
+    kept = draw_known_items([*copies, Document("tea", TEA)], 50, replace(how, rivals=2)).kept
+    assert {draft.passage.doc_id for draft in kept} == {"tea", "copy0", "copy1", "copy2"}
+
+
+def test_a_query_that_fits_another_passage_better_is_rejected() -> None:
+    """Noise can turn a query into one for another passage."""
+    drafts = draw_known_items(DRINKS, 50, KnownItems(noise=0.8, rivals=100))
+    found = [one.detail for one in drafts.rejected if one.reason == "ambiguous"]
+    assert any(detail == "soil has more of its words" for detail in found)
+
+
+def test_words_are_written_in_any_form_of_the_corpus() -> None:
+    one = "Brew kettle water filter paper grinder."
+    others = "Brewing and brewed, brewing and brewed: hops, malt, yeast, barley, foam, barrels."
+    words = {
+        word
+        for seed in range(10)
+        for draft in draw_known_items(
+            [Document("one", one), Document("others", others)], 8, KnownItems(seed=seed)
+        ).kept
+        if draft.passage.doc_id == "one"
+        for word in draft.text.split()
+        if word.startswith("brew")
+    }
+    assert words > {"brewing"}
 
 
 def test_no_query_repeats_the_words_of_another_of_its_passage() -> None:

@@ -19,7 +19,7 @@ from berryeval.chunkers import SectionChunker
 from berryeval.data import SECTION_SEPARATOR, Anchor, Chunk, Document, Judgment, Query
 
 LONGEST: Final = 2000  # characters of a passage
-ANSWERS: Final = 3.0  # grade of a passage that gives the answer, by docs/judging.md
+ANSWERS: Final = 3.0  # grade of a passage that gives the answer, by docs/protocol.md
 PART: Final = 2.0  # grade of one that gives an essential part of it
 Reason: TypeAlias = Literal[
     "too few words", "ambiguous", "duplicate",
@@ -103,12 +103,12 @@ def name_passage(passage: Chunk) -> str:
     return f"{passage.doc_id}: {headings}" if headings else passage.doc_id
 
 
-def spread_passages(passages: Sequence[Chunk], seed: int) -> Iterator[Chunk]:
-    """Yield every passage once, in rounds over the documents."""
+def spread_passages(passages: Sequence[Chunk], seed: int) -> Iterator[int]:
+    """Yield the place of every passage once, in rounds over the documents."""
     drawn = random.Random(f"passages {seed}")  # noqa: S311 - not a secret
-    left: dict[str, list[Chunk]] = defaultdict(list)
-    for passage in passages:
-        left[passage.doc_id].append(passage)
+    left: dict[str, list[int]] = defaultdict(list)
+    for place, passage in enumerate(passages):
+        left[passage.doc_id].append(place)
     for own in left.values():
         drawn.shuffle(own)
     while left:

@@ -10,8 +10,9 @@ proportional to
     discriminative  1 / (cf(t) / |corpus|)        what is rare elsewhere
     tf-idf          tf(t, d) ln(N / df(t))        both
 
-Terms are those of the provider `bm25`: no stop words, and forms of a word are one term. A query
-that fits another passage as well is rejected as ambiguous.
+Terms are those of the provider `bm25`: no stop words, and forms of a word are one term. It is
+written in a form drawn from the corpus, not always that of the passage, as users do. A query is
+ambiguous, and rejected, if another passage has more of its terms, or several have as many.
 """
 
 from __future__ import annotations
@@ -55,12 +56,14 @@ class KnownItems:
         method: How terms are chosen.
         noise: Share of terms from anywhere in the corpus.
         length: Mean number of terms; a query has at least two.
+        rivals: Number of other passages that may have as many of the terms.
         seed: Random seed.
     """
 
     method: TermSelection = "tf-idf"
     noise: float = 0.1
     length: float = 4.0
+    rivals: int = 3
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -69,6 +72,7 @@ class KnownItems:
         require(ok, "noise", "a number from 0 to below 1", self.noise)
         ok = is_number(self.length) and SHORTEST <= self.length <= 50  # noqa: PLR2004 - stated
         require(ok, "length", f"a number from {SHORTEST} to 50", self.length)
+        require_whole("rivals", self.rivals, least=0)
         require_whole("seed", self.seed, least=0)
 
     def to_json(self) -> dict[str, Any]:
@@ -90,8 +94,7 @@ def draw_known_items(
     index = _TermIndex(passages, how)
     drafts = Drafts(len(passages))
     targets = TargetMaker(documents)
-    places = {passage.id: place for place, passage in enumerate(passages)}
-    order = [places[one.id] for one in spread_passages(passages, how.seed)]
+    order = list(spread_passages(passages, how.seed))
     short = [place for place in order if len(index.counts[place]) < _FEWEST]
     _check_enough(len(order) - len(short))
     drawn = random.Random(f"known items {how.seed}")  # noqa: S311 - not a secret
@@ -108,8 +111,8 @@ def draw_known_items(
         words = index.draw_terms(place, drawn)
         passage, text = passages[place], " ".join(words.values())
         terms = frozenset(words)
-        if other := index.find_rival(place, terms):
-            drafts.reject(passage, "ambiguous", f"fits {name_passage(other)} as well", text)
+        if rival := index.find_rival(place, terms):
+            drafts.reject(passage, "ambiguous", rival, text)
         elif any(terms <= one or one <= terms for one in taken[place]):
             drafts.reject(passage, "duplicate", "of the same passage, with the same words", text)
         else:
@@ -136,20 +139,18 @@ class _TermIndex:
         self._passages = passages
         self._how = how
         self.counts: list[dict[str, int]] = []  # by passage, of each term
-        self._forms: list[dict[str, str]] = []  # the most frequent form of each term
+        self._forms: dict[str, Counter[str]] = defaultdict(Counter)  # the words of each term
         self._homes: dict[str, list[int]] = defaultdict(list)
         totals: Counter[str] = Counter()
         plain, stemmed = Bm25(stemmer=""), Bm25()
         for place, passage in enumerate(passages):
             words = Counter(filter(_is_word, plain.tokenize(passage.text)))
             counts: Counter[str] = Counter()
-            forms: dict[str, str] = {}
-            for word, often in words.most_common():
+            for word, often in words.items():
                 (term,) = stemmed.tokenize(word) or [word]
                 counts[term] += often
-                forms.setdefault(term, word)
+                self._forms[term][word] += often
             self.counts.append(dict(counts))
-            self._forms.append(forms)
             totals.update(counts)
             for term in counts:
                 self._homes[term].append(place)
@@ -158,7 +159,7 @@ class _TermIndex:
         self._cumulated = list(accumulate(totals.values()))
 
     def draw_terms(self, place: int, drawn: random.Random) -> dict[str, str]:
-        """Draw the terms of a query, each with the form to write."""
+        """Draw the terms of a query, each with the word to write, in any form of the corpus."""
         terms, weights = self._weigh(place)
         wanted = min(SHORTEST + _draw_poisson(self._how.length - SHORTEST, drawn), len(terms))
         found: dict[str, str] = {}
@@ -169,8 +170,8 @@ class _TermIndex:
                 else:
                     (term,) = drawn.choices(terms, cum_weights=weights)
                 if term not in found:
-                    home = place if term in self._forms[place] else self._homes[term][0]
-                    found[term] = self._forms[home][term]
+                    forms = self._forms[term]
+                    (found[term],) = drawn.choices(list(forms), list(forms.values()))
                     break
         return found
 
@@ -191,12 +192,20 @@ class _TermIndex:
             ]
         return list(own), list(accumulate(weights))
 
-    def find_rival(self, place: int, terms: frozenset[str]) -> Chunk | None:
-        """Return another passage with at least as many of the terms, if there is one."""
+    def find_rival(self, place: int, terms: frozenset[str]) -> str:
+        """Say which other passage has more of the terms, or how many have as many; "" if few."""
         shared = Counter(home for term in terms for home in self._homes[term])
         own = shared.pop(place, 0)
-        best, most = max(shared.items(), key=lambda one: (one[1], -one[0]), default=(0, 0))
-        return self._passages[best] if most >= own else None
+        rivals = [home for home, count in shared.items() if count >= own]
+        if not rivals:
+            return ""
+        best = max(rivals, key=lambda home: (shared[home], -home))
+        name = name_passage(self._passages[best])
+        if shared[best] > own:
+            return f"{name} has more of its words"
+        if len(rivals) <= self._how.rivals:
+            return ""
+        return f"{len(rivals)} other passages have as many of its words, such as {name}"
 
 
 def _is_word(text: str) -> bool:

@@ -162,7 +162,7 @@ class QuestionWriter:
         passages = split_passages(documents)
         self.drafts = Drafts(len(passages))
         self._passages = []
-        for passage in spread_passages(passages, seed):
+        for passage in (passages[place] for place in spread_passages(passages, seed)):
             size = len(words_of(passage.text))
             if size >= _FEWEST:
                 self._passages.append(passage)
