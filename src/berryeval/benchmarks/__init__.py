@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         LOADERS,
         Source,
         bundled_benchmarks,
+        bundled_folder,
         check_source,
         detect_format,
         load_benchmark,

@@ -73,6 +73,8 @@ _GROUPS: Final = {
         ("judge_files:export", "export", "Write the pairs that are left to a sheet."),
         ("judge_files:import_", "import", "Add the grades of a sheet."),
         ("judge_files:apply", "apply", "Write a benchmark with the decided grades."),
+        ("judge_agree:agree", "agree", "Measure how far judges agree."),
+        ("judge_agree:calibrate", "calibrate", "Say whether a model may judge for humans."),
     ),
     ("list", "List metrics, providers, benchmarks and formats."): (
         ("list:chunkers", "chunkers", "List the chunkers."),

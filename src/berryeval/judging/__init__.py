@@ -5,9 +5,11 @@ from typing import TYPE_CHECKING
 from berryeval._internal.door import open_door
 
 if TYPE_CHECKING:
+    from berryeval.judging.calibration import HUMAN, Bias, Calibration, calibrate, read_both
     from berryeval.judging.chat import OPENAI, ChatModel, Message, Reply
     from berryeval.judging.chat_jobs import ChatJob, ChatQuestion, JobEstimate, JobResult
     from berryeval.judging.coefficients import MEASURES
+    from berryeval.judging.corrected import Corrected, correct_difference, correct_mean, rectify
     from berryeval.judging.decisions import (
         Decision,
         DecisionRule,
@@ -26,8 +28,10 @@ if TYPE_CHECKING:
         PairKey,
         Question,
         Vote,
+        current_votes,
         key_of,
         name_place,
+        read_votes,
     )
     from berryeval.judging.model_judge import (
         JudgeTask,

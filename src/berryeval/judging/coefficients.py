@@ -108,8 +108,9 @@ def _kappa(ratings: Ratings, a: int, b: int, distances: Floats) -> Statistic:
 
     def compute(weights: Floats) -> Floats:
         table = (weights @ cells).reshape(-1, size, size)
-        expected = np.einsum("ri,rj,ij->r", table.sum(axis=2), table.sum(axis=1), distances)
-        found = np.einsum("rij,ij->r", table, distances) * table.sum(axis=(1, 2))
+        rows, columns = table.sum(axis=2), table.sum(axis=1)
+        expected = ((rows @ distances) * columns).sum(axis=1)
+        found = (table * distances).sum(axis=(1, 2)) * rows.sum(axis=1)
         return 1 - _divide(found, expected)
 
     return compute
@@ -144,7 +145,7 @@ def _alpha(ratings: Ratings, *, ordinal: bool) -> Statistic:
             distances = np.square(middles[:, :, None] - middles[:, None, :])
         else:
             distances = np.broadcast_to(1 - np.eye(size), table.shape)
-        expected = np.einsum("ri,rj,rij->r", counts, counts, distances)
+        expected = (counts[:, :, None] * counts[:, None, :] * distances).sum(axis=(1, 2))
         found = (table * distances).sum(axis=(1, 2)) * (counts.sum(axis=1) - 1)
         return 1 - _divide(found, expected)
 

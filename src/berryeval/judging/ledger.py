@@ -287,6 +287,11 @@ def _encode(vote: Vote) -> bytes:
     return text[:-1] + _CHECKSUM % zlib.crc32(text)
 
 
+def read_votes(path: PathLike) -> list[Vote]:
+    """Return the votes of a file, oldest first; damaged lines are logged."""
+    return sorted(_read_file(Path(path)).values(), key=lambda vote: vote.moment)
+
+
 def _read_file(path: Path) -> dict[bytes, Vote]:
     """Return the intact lines of a file, and log the others."""
     try:

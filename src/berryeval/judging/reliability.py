@@ -220,52 +220,68 @@ class _Draws:
     seed: int
     resamples: int
 
-    def estimate(self, ratings: Ratings, compute: Statistic) -> Coefficient:
-        """Return the value of a statistic and its interval."""
+    def estimate(
+        self, ratings: Ratings, statistics: Mapping[str, Statistic]
+    ) -> dict[str, Coefficient]:
+        """Return the values of statistics and their intervals, from the same resamples."""
         counts = ratings.counts
-        value = float(compute(counts[None, :].astype(np.float64))[0])
-        if not np.isfinite(value):
-            return Coefficient(None, None, _explain_undefined(ratings))
-        if not self.resamples:
-            return Coefficient(value)
-        if ratings.shared < FEWEST_RESAMPLED:
-            return Coefficient(
-                value, None, f"no interval: fewer than {FEWEST_RESAMPLED} pairs in common"
-            )
+        values = {
+            name: float(compute(counts[None, :].astype(np.float64))[0])
+            for name, compute in statistics.items()
+        }
+        why = f"no interval: fewer than {FEWEST_RESAMPLED} pairs in common"
+        if not self.resamples or ratings.shared < FEWEST_RESAMPLED:
+            return {
+                name: Coefficient(value, None, why if self.resamples else "")
+                if np.isfinite(value)
+                else Coefficient(None, None, _explain_undefined(ratings))
+                for name, value in values.items()
+            }
         generator = np.random.Generator(np.random.PCG64(self.seed))
         shares, total = counts / counts.sum(), int(counts.sum())
         drawn = _compute_rows(
-            compute,
+            statistics,
             self.resamples,
             lambda rows: generator.multinomial(total, shares, len(rows)),
             len(counts),
         )
-        known = drawn[np.isfinite(drawn)]
-        if len(known) < (1 - _MOST_UNDEFINED) * len(drawn):
-            return Coefficient(value, None, "no interval: too few pairs with a different grade")
-        # Without one item of each pattern.
-        left = _compute_rows(
-            compute,
+        left = _compute_rows(  # without one item of each pattern
+            statistics,
             len(counts),
             lambda rows: counts - (rows[:, None] == np.arange(len(counts))),
             len(counts),
         )
-        left = np.repeat(np.where(np.isfinite(left), left, value), counts)
+        return {
+            name: self._find_interval(value, drawn[name], np.repeat(left[name], counts))
+            if np.isfinite(value)
+            else Coefficient(None, None, _explain_undefined(ratings))
+            for name, value in values.items()
+        }
+
+    def _find_interval(self, value: float, drawn: Floats, left: Floats) -> Coefficient:
+        known = drawn[np.isfinite(drawn)]
+        if len(known) < (1 - _MOST_UNDEFINED) * len(drawn):
+            return Coefficient(value, None, "no interval: too few pairs with a different grade")
+        left = np.where(np.isfinite(left), left, value)
         ends = ((1 - self.level) / 2, (1 + self.level) / 2)
         low, high = np.quantile(known, correct_ends(ends, known, value, left))
         return Coefficient(value, Interval(float(low), float(high)))
 
 
 def _compute_rows(
-    compute: Statistic,
+    statistics: Mapping[str, Statistic],
     count: int,
     make: Callable[[npt.NDArray[np.intp]], npt.NDArray[np.intp]],
     width: int,
-) -> Floats:
-    """Compute a statistic of many rows of weights, a part of them at a time."""
+) -> dict[str, Floats]:
+    """Compute statistics of many rows of weights, a part of them at a time."""
     step = max(1, _CELLS_AT_ONCE // (_ROOM * width))
-    parts = [np.arange(start, min(start + step, count)) for start in range(0, count, step)]
-    return np.concatenate([compute(make(rows).astype(np.float64)) for rows in parts])
+    parts: dict[str, list[Floats]] = {name: [] for name in statistics}
+    for start in range(0, count, step):
+        weights = make(np.arange(start, min(start + step, count))).astype(np.float64)
+        for name, compute in statistics.items():
+            parts[name].append(compute(weights))
+    return {name: np.concatenate(own) for name, own in parts.items()}
 
 
 def _explain_undefined(ratings: Ratings) -> str:
@@ -286,7 +302,7 @@ def _measure(
         judges,
         tuple(ratings.scale.tolist()),
         ratings.shared,
-        {name: draws.estimate(ratings, compute) for name, compute in statistics.items()},
+        draws.estimate(ratings, statistics),
         tuple(map(tuple, table.tolist())) if len(judges) == TWO else (),
         level=draws.level,
     )

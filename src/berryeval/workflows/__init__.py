@@ -23,6 +23,8 @@ if TYPE_CHECKING:
         open_history,
         prune_runs,
     )
+    from berryeval.workflows.judge_agreement import Conclusions, JudgesCompared, measure_judges
+    from berryeval.workflows.judge_calibration import JudgeCalibrated, calibrate_judge
     from berryeval.workflows.judge_desk import JudgeDesk, open_desk
     from berryeval.workflows.judged_data import JudgedData, apply_votes, find_benchmark, load_judged
     from berryeval.workflows.judging_sheets import (

@@ -173,7 +173,7 @@ def _rescore_part(
             notes.append(f"{provider.name} has no scores: it failed ({provider.failure})")
             continue
         wanted = [*metrics, *(provider.scores.metrics if same else ())]
-        everything, more = _judge_again(found, part, provider, benchmark, queries, wanted)
+        everything, more = judge_again(found, part, provider, benchmark, queries, wanted)
         notes += more
         own = {name: provider.scores.per_query(name) for name in provider.scores.metrics}
         changed = [name for name in own if same and everything.per_query(name) != own[name]]
@@ -205,7 +205,7 @@ def _describe_change(found: FoundRun, part: BenchmarkRecord, benchmark: Benchmar
     return notes
 
 
-def _judge_again(
+def judge_again(
     found: FoundRun,
     part: BenchmarkRecord,
     provider: ProviderRecord,
@@ -213,6 +213,7 @@ def _judge_again(
     queries: Sequence[Query],
     metrics: Sequence[str],
 ) -> tuple[Scores, list[str]]:
+    """Score the hits of a provider by the judgments of a benchmark, and return notes."""
     from berryeval.scoring import judge_and_score, note_lost
     from berryeval.workflows.selection import build_relevance, chunk_documents
 

@@ -1,0 +1,159 @@
+"""How often corrected intervals cover the truth: the tables of docs/judging.md.
+
+    python benchmarks/simulate_correction.py [--runs 2000] [--json FILE]
+
+Queries have a latent quality, which a curve turns into a value between 0 and 1 with the skewness of
+nDCG@10 on the bundled sets (-0.5 to -1.6). A model judge sees a distorted quality: a good one is
+right on half of the queries and close on the others; a biased one is lenient, for differences with
+one system only; a noisy one has little to do with humans, and a useless one nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from berryeval.judging import rectify
+from berryeval.stats import student_interval
+
+Floats = npt.NDArray[np.float64]
+HUMAN = (20, 50, 100)
+MODEL = (200, 1000)
+CURVES = {"moderate": (1.12, 0.42, 0.58), "skewed": (1.06, 0.235, 0.62)}
+CASES = ("moderate", "skewed", "difference")
+
+
+class Judge(NamedTuple):
+    """A model judge: correlation with human quality, leniency, share of exact judgments."""
+
+    correlation: float
+    leniency: float
+    exact: float
+
+    def look(self, rng: np.random.Generator, quality: Floats, *, lenient: bool = True) -> Floats:
+        """Return the quality that the judge sees."""
+        noise = math.sqrt(1 - self.correlation**2) * rng.standard_normal(quality.shape)
+        seen = self.correlation * quality + noise + (self.leniency if lenient else 0.0)
+        return np.where(rng.random(quality.shape) < self.exact, quality, seen)
+
+
+JUDGES = {
+    "good": Judge(0.95, 0.0, 0.5),
+    "biased": Judge(0.85, 0.6, 0.2),
+    "noisy": Judge(0.5, 0.0, 0.0),
+    "useless": Judge(0.0, 0.0, 0.0),
+}
+
+
+def score(quality: Floats, curve: str) -> Floats:
+    """Turn quality into a metric between 0 and 1."""
+    top, scale, rate = CURVES[curve]
+    return np.clip(top - scale * np.exp(-rate * quality), 0.0, 1.0)
+
+
+def draw(
+    rng: np.random.Generator, case: str, judge: Judge, shape: tuple[int, int]
+) -> tuple[Floats, Floats]:
+    """Draw human and model values; a row per simulated experiment."""
+    if case != "difference":
+        quality = rng.standard_normal(shape)
+        return score(quality, case), score(judge.look(rng, quality), case)
+    both = rng.standard_normal(shape)
+    own = math.sqrt(1 - 0.9**2)
+    first = 0.9 * both + own * rng.standard_normal(shape)
+    second = 0.9 * both + own * rng.standard_normal(shape) + 0.3
+    second = np.where(rng.random(shape) < 0.2, first, second)  # the same ranking
+    seen = judge.look(rng, first, lenient=False)
+    other = np.where(first == second, seen, judge.look(rng, second))
+    human = score(second, "moderate") - score(first, "moderate")
+    return human, score(other, "moderate") - score(seen, "moderate")
+
+
+def find_truth(case: str) -> float:
+    """Return the mean of a large sample, whose error is below 0.0002."""
+    rng = np.random.default_rng(1)
+    return float(np.mean([draw(rng, case, JUDGES["good"], (1, 2**21))[0].mean() for _ in range(2)]))
+
+
+def simulate(
+    case: str, judge: str, human: int, model: int, runs: int, truth: float
+) -> dict[str, Any]:
+    """Return coverage and mean width of human-only and corrected intervals."""
+    rng = np.random.default_rng([CASES.index(case), list(JUDGES).index(judge), human, model])
+    truths, guesses = draw(rng, case, JUDGES[judge], (runs, model))
+    known, same, others = truths[:, :human], guesses[:, :human], guesses[:, human:]
+    plain = _cover(rectify(known, same, others[:, :0]), truth)
+    fitted = _cover(rectify(known, same, others), truth)
+    naive = float(guesses.mean()) - truth
+    return {
+        "case": case,
+        "judge": judge,
+        "human": human,
+        "model": model,
+        "correlation": float(np.corrcoef(truths[:20].ravel(), guesses[:20].ravel())[0, 1]),
+        "bias": naive,
+        "coverage_human": plain[0],
+        "coverage": fitted[0],
+        "width": fitted[1] / plain[1],
+        "weight": fitted[2],
+    }
+
+
+def _cover(found: tuple[Floats, ...], truth: float) -> tuple[float, float, float]:
+    value, error, freedom, weight = found
+    reach = np.array(
+        [student_interval(0.0, e, f, 0.95).high for e, f in zip(error, freedom, strict=True)]
+    )
+    inside = np.abs(value - truth) <= reach
+    return float(inside.mean()), float(reach.mean()), float(weight.mean())
+
+
+def simulate_all(runs: int) -> Iterator[dict[str, Any]]:
+    """Simulate every case, judge and size."""
+    for case in CASES:
+        truth = find_truth(case)
+        for judge in JUDGES:
+            for human in HUMAN:
+                for model in MODEL:
+                    yield simulate(case, judge, human, model, runs, truth)
+
+
+def format_table(rows: list[dict[str, Any]]) -> str:
+    """Format a Markdown table: a row per case and judge, coverage and width by size."""
+    sizes = [(human, model) for human in HUMAN for model in MODEL]
+    titles = ["values", "judge", "r", "bias", *(f"{one} of {all_:,}" for one, all_ in sizes)]
+    lines = [f"| {' | '.join(titles)} |", f"| {' | '.join(['---'] * len(titles))} |"]
+    for case in CASES:
+        for judge in JUDGES:
+            own = [row for row in rows if (row["case"], row["judge"]) == (case, judge)]
+            cells = [
+                f"{100 * row['coverage']:.1f} ({100 * row['coverage_human']:.1f}) "
+                f"x{row['width']:.2f}"
+                for row in own
+            ]
+            first = [case, judge, f"{own[0]['correlation']:.2f}", f"{own[0]['bias']:+.2f}"]
+            lines.append(f"| {' | '.join([*first, *cells])} |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description="Coverage of corrected intervals.")
+    parser.add_argument("--runs", type=int, default=2000)
+    parser.add_argument("--json", type=Path)
+    given = parser.parse_args()
+    rows = list(simulate_all(given.runs))
+    if given.json:
+        given.json.write_text(json.dumps(rows, indent=1), encoding="utf-8")
+    print(format_table(rows))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,247 @@
+"""Corrected estimates: many queries judged by a model, rectified by a few judged by humans.
+
+Prediction-powered inference (Angelopoulos et al. 2023; PPI++, Angelopoulos, Duchi and Zrnic 2023):
+
+    estimate = mean of human values - weight * (mean of model values of the same queries
+                                                - mean of model values of the other queries)
+
+Whatever the model's bias, it is subtracted again. The weight is that of least variance, between 0
+(the model is ignored) and 1. It is fitted for every query without that query (cross-fitting), so
+that the estimate is unbiased, and shrunk by its own uncertainty. Where the interval would not be
+narrower than that of the human values alone, the weight is 0.
+
+The interval is Student's, with Welch's degrees of freedom, and wider for skewed values: coverage
+falls with the square of the skewness (Hall 1992). docs/judging.md shows how often it covers.
+
+The queries that humans judged must be a random sample of all queries.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from berryeval.errors import DataError
+from berryeval.stats import Floats, check_column, check_level, student_interval, student_p
+
+if TYPE_CHECKING:
+    from berryeval._internal.aggregates import Interval
+
+FEWEST_HUMAN: Final = 10  # queries; fewer do not show how a model errs
+_SKEWED: Final = 2.5  # widening by the square of the skewness of the mean; 1.1 for known skewness
+_SHRINK: Final = 2.0  # how much the uncertainty of the weight shrinks it
+_NO_SAMPLE: Final = "the human-judged queries do not look like a random sample"
+_TINY: Final = 1e-12
+_UNLIKELY: Final = 0.01  # p-value of a test whether human-judged queries are a random sample
+
+
+@dataclass(frozen=True)
+class Corrected:
+    """A mean, or a mean difference, from values of human and model judgments.
+
+    Attributes:
+        value: Corrected mean.
+        interval: Its confidence interval.
+        p: p-value of the hypothesis that the mean is 0.
+        weight: Weight of the model's values, from 0 to 1.
+        human_queries: Number of queries judged by humans, and by the model.
+        model_queries: Number of queries judged by the model, including these.
+        human_value: Mean over the human-judged queries alone.
+        human_interval: Its confidence interval.
+        model_value: Mean of the model's values over all queries, not corrected.
+        level: Confidence level.
+        notes: Remarks, one line each.
+    """
+
+    value: float
+    interval: Interval
+    p: float
+    weight: float
+    human_queries: int
+    model_queries: int
+    human_value: float
+    human_interval: Interval
+    model_value: float
+    level: float = 0.95
+    notes: tuple[str, ...] = ()
+
+    @property
+    def label(self) -> str:
+        """What the estimate rests on."""
+        return (
+            f"corrected: {self.human_queries:,} human-judged and {self.model_queries:,} "
+            f"model-judged queries, weight {self.weight:.2f}"
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the fields for JSON."""
+        own = {**vars(self), "notes": list(self.notes), "label": self.label}
+        return own | {name: list(own[name]) for name in ("interval", "human_interval")}
+
+
+def correct_mean(
+    human: Mapping[str, float],
+    model: Mapping[str, float],
+    *,
+    level: float = 0.95,
+    groups: Mapping[str, str] | None = None,
+) -> Corrected:
+    """Estimate the mean that humans would find over all queries.
+
+        >>> model = {f"q{place}": (place % 7) / 6 for place in range(200)}
+        >>> human = {query: 0.9 * model[query] for query in list(model)[:20]}
+        >>> found = correct_mean(human, model)
+        >>> found.label
+        'corrected: 20 human-judged and 200 model-judged queries, weight 0.81'
+
+    Args:
+        human: Values by query under human judgments.
+        model: Values by query under the model's judgments, also of the human-judged queries.
+        level: Confidence level.
+        groups: Group of each query, such as its category; a note warns if the shares of the groups
+            show that the human-judged queries are no random sample.
+    """
+    check_level(level)
+    missing = [query for query in human if query not in model]
+    if missing:
+        raise DataError(
+            f"the model did not judge the query {missing[0]!r:.80}, which humans judged "
+            f"({len(missing)} of {len(human)}); let it judge them, too"
+        )
+    if len(human) < FEWEST_HUMAN:
+        raise DataError(
+            f"a correction needs at least {FEWEST_HUMAN} human-judged queries, found {len(human)}; "
+            "judge more queries of a random sample"
+        )
+    others = [query for query in model if query not in human]
+    known = check_column("human", list(human.values()))
+    same = check_column("model", [model[query] for query in human])
+    more = check_column("model", [model[query] for query in others])
+    found = rectify(known[None, :], same[None, :], more[None, :])
+    value, error, freedom, weight = (float(one[0]) for one in found)
+    plain = rectify(known[None, :], same[None, :], more[None, :0])
+    alone, spread, _, _ = (float(one[0]) for one in plain)
+    return Corrected(
+        value,
+        student_interval(value, error, freedom, level),
+        student_p(value, error, freedom),
+        weight,
+        len(human),
+        len(model),
+        alone,
+        student_interval(alone, spread, len(known) - 1, level),
+        float(np.concatenate([same, more]).mean()),
+        level,
+        tuple(_check_sample(human, others, model, groups or {})),
+    )
+
+
+def correct_difference(
+    human: tuple[Mapping[str, float], Mapping[str, float]],
+    model: tuple[Mapping[str, float], Mapping[str, float]],
+    *,
+    level: float = 0.95,
+    groups: Mapping[str, str] | None = None,
+) -> Corrected:
+    """Estimate the difference of two systems, the second minus the first, paired by query."""
+    return correct_mean(_subtract(*human), _subtract(*model), level=level, groups=groups)
+
+
+def _subtract(first: Mapping[str, float], second: Mapping[str, float]) -> dict[str, float]:
+    return {query: second[query] - value for query, value in first.items() if query in second}
+
+
+def rectify(human: Floats, model: Floats, others: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    """Return each row's corrected mean, its error, its degrees of freedom, and the weight.
+
+    The error is the standard error, widened for skewness.
+
+    Args:
+        human: Human values of the human-judged queries, a row per estimate.
+        model: Model values of the same queries.
+        others: Model values of the other queries.
+    """
+    count, more = human.shape[1], others.shape[1]
+    none = np.zeros(len(human))
+    plain = _estimate(human, none, np.ones(len(human)))
+    if more < 2:  # noqa: PLR2004 - one query has no variance
+        return (*plain, none)
+    weights = _fit_weights(human, model) / (1 + count / more)
+    weight = weights.mean(axis=1)
+    values = human - weights * (model - others.mean(axis=1, keepdims=True))
+    rest = np.square(weight) * others.var(axis=1, ddof=1) / more
+    fitted = _estimate(values, rest, np.full(len(human), more - 1.0))
+    better = fitted[1] < plain[1]
+    value, error, freedom = (
+        np.where(better, one, other) for one, other in zip(fitted, plain, strict=True)
+    )
+    return value, error, freedom, np.where(better, weight, none)
+
+
+def _estimate(values: Floats, rest: Floats, rest_freedom: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return mean, widened error and degrees of freedom; `rest` is a further variance."""
+    count = values.shape[1]
+    mean = values.mean(axis=1)
+    strays = values - mean[:, None]
+    own = np.square(strays).sum(axis=1) / (count * (count - 1))
+    total = own + rest
+    safe = np.where(total > 0, total, 1.0)
+    third = (strays**3).sum(axis=1) / ((count - 1) * (count - 2) * count)  # moment of the mean
+    skewness = third / safe**1.5
+    parts = np.square(own) / (count - 1) + np.square(rest) / rest_freedom
+    freedom = np.where(parts > 0, np.square(total) / np.where(parts > 0, parts, 1), count - 1.0)
+    return mean, np.sqrt(total) * (1 + _SKEWED * np.square(skewness)), freedom
+
+
+def _fit_weights(human: Floats, model: Floats) -> Floats:
+    """Return the slope of human on model values without each query, shrunk and within [0, 1]."""
+    count = human.shape[1]
+    h, m = (one - one.mean(axis=1, keepdims=True) for one in (human, model))
+
+    def leave_out(products: Floats) -> Floats:
+        rest: Floats = products.sum(axis=1, keepdims=True) - products * (count / (count - 1))
+        return rest
+
+    both, own, others = leave_out(h * m), leave_out(m * m), leave_out(h * h)
+    ok = (own > _TINY) & (others > _TINY) & (both > 0)
+    own, others, both = (np.where(ok, one, 1.0) for one in (own, others, both))
+    square = np.minimum(both * both / (own * others), 1.0)  # of the correlation
+    shrink = np.clip(1 - _SHRINK * (1 - square) / ((count - 3) * square), 0.0, 1.0)
+    weights: Floats = np.where(ok, np.clip(shrink * both / own, 0.0, 1.0), 0.0)
+    return weights
+
+
+def _check_sample(
+    human: Mapping[str, float],
+    others: Sequence[str],
+    model: Mapping[str, float],
+    groups: Mapping[str, str],
+) -> Iterator[str]:
+    """Yield warnings where the human-judged queries differ from the others more than by chance."""
+    inside = np.array([model[query] for query in human])
+    outside = np.array([model[query] for query in others])
+    if len(outside) > 1:
+        error = math.sqrt(inside.var(ddof=1) / len(inside) + outside.var(ddof=1) / len(outside))
+        gap = float(inside.mean() - outside.mean())
+        if student_p(gap, error, len(inside) - 1) < _UNLIKELY:
+            yield f"{_NO_SAMPLE}: under the model they differ from the others by {gap:+.3f}"
+    shares = Counter(groups[query] for query in human if query in groups)
+    rest = Counter(groups[query] for query in others if query in groups)
+    counted, total = shares.total(), shares.total() + rest.total()
+    if not counted or not rest:
+        return
+    for label in sorted(shares | rest):
+        share = (shares[label] + rest[label]) / total
+        spread = math.sqrt(share * (1 - share) * (1 - counted / total) / counted)
+        gap = shares[label] / counted - share
+        if spread and 2 * NormalDist().cdf(-abs(gap) / spread) * len(shares | rest) < _UNLIKELY:
+            yield (
+                f"{_NO_SAMPLE}: {100 * shares[label] / counted:.0f} % of them are {label}, of all "
+                f"queries {100 * share:.0f} %"
+            )
