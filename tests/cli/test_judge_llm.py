@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from berryeval.judging import Ledger, Vote
+from berryeval.judging import Ledger, Vote, open_ledger
 from berryeval.judging.pool import Pool
 from tests.cli.eval_world import berryeval, write_drinks
 from tests.judging.chat_server import chat_server, fail, say
@@ -243,6 +243,94 @@ def test_hits_of_runs_without_a_pool() -> None:
         assert judge(server.url, "latest") == 0
     assert len(server.asked) == len(Ledger(PLACE).current()) == count
     assert not (PLACE / "pool.json").exists()
+
+
+ANSWERING = """
+TEXTS = {"How hot is green tea?": "Steep it at 80 degrees.", "When does water boil?": ""}
+
+def careful(text, k):
+    answer = "Nine bar." if "espresso" in text else TEXTS.get(text)
+    return {"hits": ["tea", "water"][:k], "answer": answer}
+
+def hasty(text, k):
+    return {"hits": ["coffee"][:k], "answer": "No idea: 42 bar."}
+"""
+
+
+@pytest.fixture
+def answering(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run two systems that write answers, on queries with expected answers."""
+    Path("answering_systems.py").write_text(ANSWERING, encoding="utf-8")
+    monkeypatch.syspath_prepend(str(Path.cwd()))
+    path = Path("drinks/queries.jsonl")
+    queries = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    for query, expected in zip(queries, ["80 degrees", ["9 bar", 9]], strict=False):
+        query["metadata"] = {"expected_answer": expected}
+    path.write_text("".join(json.dumps(one) + "\n" for one in queries), encoding="utf-8")
+    systems = [
+        {"name": name, "type": "callable", "options": {"function": f"answering_systems:{name}"}}
+        for name in ("careful", "hasty")
+    ]
+    config = {"benchmarks": ["drinks"], "providers": systems, "metrics": ["RR"]}
+    Path("answering.json").write_text(json.dumps(config), encoding="utf-8")
+    assert berryeval("eval", "--config", "answering.json", "-q") == 0
+
+
+def grade_answer(text: str, _time: int) -> Any:
+    """Grade answers by what they say and what they are judged by."""
+    data = json.loads(text.split("\n", 1)[1].rsplit("\nEND DATA", 1)[0])
+    against = json.dumps(data.get("passages", data.get("expected answer")))
+    good = any(word in against for word in data["answer"].split() if word[0].isdigit())
+    return say(json.dumps({"reason": "r", "grade": 3 if good else 0}))
+
+
+@pytest.mark.usefixtures("answering")
+def test_answers_are_judged_by_their_passages(capsys: pytest.CaptureFixture[str]) -> None:
+    """Every answer gets a vote of its own, and every system a mean with an interval."""
+    with chat_server(grade_answer) as server:
+        assert judge(server.url, "latest", "--what", "faithfulness", "--json") == 0
+    data = json.loads(capsys.readouterr().out)["data"]["votes"]
+    assert data["systems"]["careful"]["answers"] == 2
+    assert data["systems"]["hasty"]["mean"] == 0
+    low, high = data["systems"]["hasty"]["interval"]
+    assert low == 0 < high < 3
+    votes = Ledger(PLACE).current()
+    assert {one.question for one in votes} == {"faithfulness"}
+    (first,) = [one for one in votes if one.target.quote == "Steep it at 80 degrees."]
+    assert (first.grade, first.query_id, first.extra["system"]) == (3, "q1", "careful")
+    assert len(server.asked) == 2 + 4
+
+
+@pytest.mark.usefixtures("answering")
+def test_answers_are_judged_by_the_expected_ones(capsys: pytest.CaptureFixture[str]) -> None:
+    """Queries without an expected answer are left out and counted."""
+    with chat_server(grade_answer) as server:
+        assert judge(server.url, "latest", "--what", "answer") == 0
+    out = capsys.readouterr().out
+    assert "careful" in out
+    assert "mean grade" in out
+    assert "2 answers without an expected answer cannot be judged" in out
+    texts = [body["messages"][1]["content"] for body in server.asked]
+    assert len(texts) == 4
+    assert any('"expected answer": "9 bar or 9"' in text for text in texts)
+    assert {one.question for one in Ledger(PLACE).current()} == {"answer"}
+
+
+def test_runs_without_answers_are_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    before = files()
+    for options, words in ((("latest",), "no system of the runs wrote answers"), ((), "name them")):
+        assert judge("http://127.0.0.1:1/v1", *options, "--what", "answer") == 2
+        assert words in capsys.readouterr().err
+    assert files() == before
+
+
+def test_votes_may_be_in_a_store() -> None:
+    """With a store as ledger the votes are there, and the log is beside the benchmark."""
+    with chat_server(grade) as server:
+        assert judge(server.url, "--ledger", "votes.db") == 0
+    assert len(open_ledger("votes.db", "drinks").current()) == len(read_pool().pairs)
+    assert not (PLACE / "votes").exists()
+    assert list((PLACE / "chats").iterdir())
 
 
 def test_killed_command_goes_on() -> None:

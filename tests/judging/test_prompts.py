@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from berryeval.errors import ConfigurationError
+from berryeval.judging.chat import find_mismatch
 from berryeval.judging.prompts import Prompt, find_scale
 from tests.judging.injections import INJECTIONS
 
@@ -82,22 +83,36 @@ def test_content_does_not_depend_on_the_mark() -> None:
     other = Prompt("relevance", {**QUIET.texts, "passage": "x"})
     assert other.content != QUIET.content
     assert other.hash == QUIET.hash
-    assert Prompt("relevance", QUIET.texts, find_scale("relevance", 2)).hash != QUIET.hash
+    assert Prompt("relevance", QUIET.texts, find_scale("relevance", (0, 1, 2))).hash != QUIET.hash
 
 
-@pytest.mark.parametrize("highest", [0.5, 1, 2, 3, 4, 10])
-def test_scale_of_the_benchmark_is_used(highest: float) -> None:
+SCALES = [
+    (0, 1),
+    (0, 1, 2),
+    (0, 1, 2, 3),
+    (0.0, 1.0, 2.0),
+    (0, 1, 2, 3, 4),
+    (-2, 0, 1, 2),
+    (0, 0.5, 1),
+]
+
+
+@pytest.mark.parametrize("grades", SCALES, ids=str)
+def test_scale_of_the_benchmark_is_used(grades: tuple[float, ...]) -> None:
     """Every grade of the scale has a meaning, and no other grade is allowed."""
-    prompt = Prompt("relevance", {"passage": "x"}, find_scale("relevance", highest))
-    grades = list(range(max(1, round(highest)) + 1))
-    assert prompt.schema["properties"]["grade"]["enum"] == grades
+    prompt = Prompt("relevance", {"passage": "x"}, find_scale("relevance", grades))
+    assert prompt.schema["properties"]["grade"]["enum"] == list(grades)
     for grade in grades:
-        assert f"\n{grade}: " in prompt.system
+        assert f"\n{grade:g}: " in prompt.system
+        assert not find_mismatch({"reason": "", "grade": grade}, prompt.schema)
+    assert find_mismatch({"reason": "", "grade": 0.25}, prompt.schema)
+    assert find_mismatch({"reason": "", "grade": max(grades) + 1}, prompt.schema)
 
 
-def test_scale_that_no_model_could_use_is_rejected() -> None:
-    with pytest.raises(ConfigurationError, match="up to 10"):
-        find_scale("relevance", 100)
+@pytest.mark.parametrize("grades", [(0,), (-1, 0), tuple(range(101))], ids=str)
+def test_scale_that_no_model_could_use_is_rejected(grades: tuple[float, ...]) -> None:
+    with pytest.raises(ConfigurationError, match="2 to 11 grades"):
+        find_scale("relevance", grades)
 
 
 def test_questions_differ_in_their_rules() -> None:

@@ -373,7 +373,7 @@ _KINDS: Final[Mapping[str, Callable[[Any], bool]]] = {
     "array": lambda value: isinstance(value, list),
     "string": lambda value: isinstance(value, str),
     "boolean": lambda value: isinstance(value, bool),
-    "integer": is_whole,
+    "integer": lambda value: is_number(value) and value == int(value),
     "number": is_number,
 }
 

@@ -90,11 +90,11 @@ class ModelVotes(NamedTuple):
 def build_pair_tasks(
     pairs: Iterable[Pair],
     query_of: Mapping[str, Query],
-    highest: float,
+    grades: Sequence[float],
     expected: Mapping[str, str],
 ) -> list[JudgeTask]:
     """Return a task for each pair that has a text; `expected` has answers by query."""
-    scale = find_scale("relevance", highest)
+    scale = find_scale("relevance", grades)
     tasks = []
     for pair in pairs:
         if not pair.text.strip():

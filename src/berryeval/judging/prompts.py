@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from berryeval.judging.chat import Message
     from berryeval.judging.ledger import Question
 
-Scale: TypeAlias = Mapping[int, str]  # what each grade means, highest first
+Scale: TypeAlias = Mapping[float, str]  # what each grade means, highest first
 _MARK_BYTES: Final = 16
-_MOST_GRADES: Final = 10
+_MOST_GRADES: Final = 11
 _BEGIN: Final = "BEGIN DATA"
 _END: Final = "END DATA"
 # Characters that leave no trace on a page, besides those that `str.isprintable` rejects.
@@ -88,14 +88,16 @@ _SUPPORTS: Final = (
 _NO_USE: Final = (
     "no use: is about something else, or about the same area without a detail for the answer"
 )
-_RELEVANCE: Final[Mapping[int, Scale]] = {
-    1: {1: "relevant: gives the answer, a part of it, or a detail for it", 0: _NO_USE},
-    2: {
+_BETWEEN: Final = "between the grades around it"
+_HARMFUL: Final = "worse than no use: misleads the user, or is spam"
+_RELEVANCE: Final[Mapping[tuple[float, ...], Scale]] = {
+    (0, 1): {1: "relevant: gives the answer, a part of it, or a detail for it", 0: _NO_USE},
+    (0, 1, 2): {
         2: "answers: gives the answer or most of it",
         1: "supports: gives any other specific detail for the answer",
         0: _NO_USE,
     },
-    3: {3: _ANSWERS, 2: _SUBSTANTIAL, 1: _SUPPORTS, 0: _NO_USE},
+    (0, 1, 2, 3): {3: _ANSWERS, 2: _SUBSTANTIAL, 1: _SUPPORTS, 0: _NO_USE},
 }
 _QUALITY: Final[Mapping[Question, Scale]] = {
     "faithfulness": {
@@ -113,24 +115,27 @@ _QUALITY: Final[Mapping[Question, Scale]] = {
 }
 
 
-def find_scale(question: Question, highest: float = 3.0) -> Scale:
-    """Return the grades and their meanings, for a benchmark whose highest grade is this.
+def find_scale(question: Question, grades: Sequence[float] = (0, 1, 2, 3)) -> Scale:
+    """Return what each grade means; `grades` are those of the benchmark, which answers have not.
 
-    >>> list(find_scale("relevance", 5))
-    [5, 4, 3, 2, 1, 0]
+    >>> find_scale("relevance", (0, 1, 2, 3, 4))[1][:8]
+    'supports'
     """
     if question != "relevance":
         return _QUALITY[question]
-    top = max(1, round(highest))
-    if top in _RELEVANCE:
-        return _RELEVANCE[top]
-    if top > _MOST_GRADES:
+    found = tuple(sorted({int(one) if one == int(one) else one for one in grades}))
+    if found in _RELEVANCE:
+        return _RELEVANCE[found]
+    good = [one for one in found if one > 0]
+    if not good or len(found) > _MOST_GRADES:
         raise ConfigurationError(
-            f"a model judges on a scale up to {_MOST_GRADES}, and the benchmark has the grade "
-            f"{highest:g}"
+            f"a model judges on a scale of 2 to {_MOST_GRADES} grades with one above 0, found "
+            f"{', '.join(f'{one:g}' for one in found[:_MOST_GRADES])}"
         )
-    between = dict.fromkeys(range(top - 1, 1, -1), "between the grades around it")
-    return {top: _ANSWERS, **between, 1: _SUPPORTS, 0: _NO_USE}
+    meanings: dict[float, str] = {
+        **dict.fromkeys(reversed(good), _BETWEEN), good[0]: _SUPPORTS, good[-1]: _ANSWERS,
+    }  # fmt: skip
+    return {**meanings, 0: _NO_USE, **{one: _HARMFUL for one in found if one < 0}}
 
 
 @dataclass(frozen=True)
@@ -150,18 +155,22 @@ class Prompt:
     @cached_property
     def system(self) -> str:
         """The instructions, which do not depend on the texts."""
-        grades = "\n".join(f"{grade}: {meaning}" for grade, meaning in self.scale.items())
+        grades = "\n".join(f"{grade:g}: {meaning}" for grade, meaning in self.scale.items())
         parts = (_TASKS[self.question], f"Grades:\n{grades}", _DATA_RULES, _ANSWER_RULES)
         return "\n\n".join(parts)
 
     @property
     def schema(self) -> dict[str, Any]:
         """The JSON Schema of the answer."""
+        whole = all(isinstance(one, int) for one in self.scale)
         return {
             "type": "object",
             "properties": {
                 "reason": {"type": "string"},
-                "grade": {"type": "integer", "enum": sorted(self.scale)},
+                "grade": {
+                    "type": "integer" if whole else "number",
+                    "enum": sorted(self.scale),
+                },
             },
             "required": ["reason", "grade"],
             "additionalProperties": False,

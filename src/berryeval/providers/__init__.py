@@ -5,7 +5,13 @@ from typing import TYPE_CHECKING
 from berryeval._internal.door import open_door
 
 if TYPE_CHECKING:
-    from berryeval.providers.answers import Answer, WrongBatchError, as_hits, check_batch
+    from berryeval.providers.answers import (
+        Answer,
+        WrongBatchError,
+        as_hits,
+        check_batch,
+        read_written_answer,
+    )
     from berryeval.providers.base import Provider, build_hit, find_enter, find_exit, read_cost
     from berryeval.providers.bm25 import STOPWORDS, Bm25
     from berryeval.providers.callable import (

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 
 _PROSE: Final = 6  # words that no id has
+_LONGEST: Final = 100_000  # characters of an answer that a system wrote
 
 
 class WrongBatchError(ProviderError):
@@ -31,13 +32,20 @@ class WrongBatchError(ProviderError):
 
 
 class Answer(list[Hit]):
-    """Hits, in any form that `as_hits` reads, with the cost of finding them.
+    """Hits, in any form that `as_hits` reads, with the cost and the answer written from them.
 
     >>> Answer(["doc-7", "doc-2"], {"tokens": 812, "usd": 0.0004}).cost
     {'tokens': 812, 'usd': 0.0004}
+    >>> Answer(["doc-7"], answer="Tokens live for 15 minutes.").answer
+    'Tokens live for 15 minutes.'
     """
 
-    def __init__(self, hits: Iterable[Any], cost: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self,
+        hits: Iterable[Any],
+        cost: Mapping[str, Any] | None = None,
+        answer: str | None = None,
+    ) -> None:
         if isinstance(hits, Iterator):  # it may never end
             hits = list(islice(hits, HITS.value + 1))
             if len(hits) > HITS.value:
@@ -47,6 +55,7 @@ class Answer(list[Hit]):
                 )
         super().__init__(_check_order(hits))
         self.cost: dict[str, Any] = dict(cost or {})
+        self.answer = answer or ""
 
 
 class KnownChunks:
@@ -111,15 +120,41 @@ def check_batch(answers: Any, count: int) -> list[Any]:
     raise WrongBatchError(f"expected {lists}, one per query, found {found}")
 
 
+def read_written_answer(given: Any) -> str:
+    """Return the answer that a system wrote beside its hits; "" if there is none.
+
+    It is `answer` of an object or mapping that also has `hits`, or of an `Answer`.
+    """
+    if _has_both(given):
+        text = given["answer"]
+    else:
+        text = getattr(given, "answer", None)
+        if callable(text) or not (isinstance(given, Answer) or hasattr(given, "hits")):
+            return ""
+    if text is None:
+        return ""
+    if not isinstance(text, str):
+        raise ProviderError(
+            f"expected the answer as text, found {type(text).__name__} {show(text)}"
+        )
+    if len(text) > _LONGEST:
+        raise ProviderError(f"the answer has {len(text):,} of at most {_LONGEST:,} characters")
+    return text
+
+
+def _has_both(given: Any) -> bool:
+    return isinstance(given, Mapping) and "hits" in given and "answer" in given
+
+
 def as_hits(answer: Any, k: int = 0) -> list[Hit]:
     """Convert a provider's answer to hits: hits, ids, (id, score) pairs, or dicts with an id.
 
     A dict may also be `{id: score}`, ordered by its scores. An object may hold any of these in its
-    attribute `hits`. Answers of other libraries are rejected with how to adapt them: the names of
-    their fields would look like ids. Of the answer to a query for `k` hits, no more are read than
-    `most_hits`: it may never end.
+    attribute `hits`, and a dict beside an `answer`. Answers of other libraries are rejected with
+    how to adapt them: the names of their fields would look like ids. Of the answer to a query for
+    `k` hits, no more are read than `most_hits`: it may never end.
     """
-    answer = getattr(answer, "hits", answer)
+    answer = answer["hits"] if _has_both(answer) else getattr(answer, "hits", answer)
     if isinstance(answer, Mapping):
         if not all(_is_score(value) for value in answer.values()):
             raise ProviderError(_explain_answer(answer, list(answer)))

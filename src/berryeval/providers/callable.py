@@ -6,7 +6,8 @@ highest first (so return similarities, not distances), and a warning reports an 
 order. An id of a benchmark chunk is completed with its text and position. An answer of another
 library, such as a prediction or a dict of documents, is an error of its query: return the ids of
 what it found. `async` functions run in one event loop of their own. A parameter `scope` of the
-function gets the scope of the query, or with `batch` a list of them.
+function gets the scope of the query, or with `batch` a list of them. A system that also writes an
+answer returns a dict or an object with `hits` and `answer`; `berryeval judge llm` can judge it.
 
 An object is searched with its method `search`, or `search_many` if the run uses batches. Its method
 `index`, if any, is called with the chunks first. An object that is a context manager, plain or
@@ -27,7 +28,13 @@ from berryeval._internal.aio import BackgroundLoop
 from berryeval._internal.validate import nearest, require_choice
 from berryeval.data import Query
 from berryeval.errors import ConfigurationError
-from berryeval.providers.answers import Answer, KnownChunks, as_hits, check_batch
+from berryeval.providers.answers import (
+    Answer,
+    KnownChunks,
+    as_hits,
+    check_batch,
+    read_written_answer,
+)
 from berryeval.providers.base import Provider, find_enter, find_exit
 from berryeval.relevance import IdRules
 
@@ -230,7 +237,7 @@ class Function(Provider):
 
     def _complete(self, answer: Any, k: int) -> Answer:
         hits = list(self._known.complete_all(as_hits(answer, k)))
-        return Answer(hits, getattr(answer, "cost", None))
+        return Answer(hits, getattr(answer, "cost", None), read_written_answer(answer))
 
     def close(self) -> None:
         """Close the object as if no error had occurred."""
@@ -272,7 +279,8 @@ class Renamed(Function):
 
     def _complete(self, answer: Any, k: int) -> Answer:
         renamed = map(self.rules.rename_hit, as_hits(answer, k))
-        return Answer(list(map(self._known.complete, renamed)), getattr(answer, "cost", None))
+        hits = list(map(self._known.complete, renamed))
+        return Answer(hits, getattr(answer, "cost", None), read_written_answer(answer))
 
 
 # Objects that are not providers: the method that identifies them, and the provider and option that

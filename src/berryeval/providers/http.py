@@ -37,6 +37,7 @@ from berryeval.providers.answers import (
     check_all_scored,
     read_array,
     read_id_at,
+    read_written_answer,
 )
 from berryeval.providers.base import Provider, clean_text
 from berryeval.providers.web import JsonServer, find_secrets
@@ -202,6 +203,7 @@ class Http(Provider):
         end: Path in a hit to the offset after its last character. By default "end" if present.
         distance: Whether the score is a distance, so that lower is better.
         cost: Costs to record: names, and paths from the top of the answer.
+        answer: Path to the text that a system wrote from the hits, to be judged; "" for none.
         timeout: Seconds without data after which a request fails.
         verify: Whether to check the certificate of the server.
     """
@@ -223,6 +225,7 @@ class Http(Provider):
     end: str | None = None
     distance: bool = False
     cost: Mapping[str, str] = field(default_factory=dict)
+    answer: str = ""
     timeout: float = 60.0
     verify: bool = True
     extra: ClassVar[str] = "http"
@@ -277,6 +280,7 @@ class Http(Provider):
             raise ConfigurationError(
                 f"cost of http must map names to paths, found {type(self.cost).__name__}"
             )
+        self._written = _parse_single(self.answer, "answer of http") if self.answer else None
         self._costs = {
             name: JsonPath.parse(path, f"cost {name!r} of http") for name, path in self.cost.items()
         }
@@ -296,9 +300,11 @@ class Http(Provider):
             read = [self._read_hit(item, place) for place, item in items]
             hits = check_all_scored(read)
             cost = {name: path.get(answer) for name, path in self._costs.items()}
+            written = self._written.get(answer) if self._written else None
+            text = read_written_answer({"hits": hits, "answer": written})
         except ProviderError as error:
             raise ProviderError(f"http: {self._server.mask(str(error))}") from None
-        return Answer(list(map(self._known.complete, hits)), cost)
+        return Answer(list(map(self._known.complete, hits)), cost, text)
 
     def _build_request(self, query: Query, k: int) -> dict[str, Any]:
         request: dict[str, Any] = {}

@@ -12,7 +12,14 @@ from berryeval._internal.serial import JsonRecord, Reader, choice_reader, type_m
 from berryeval._internal.validate import is_number
 from berryeval.data import Hit, RankingRule
 from berryeval.errors import DataError, ProviderError
-from berryeval.providers import Disorder, as_hits, find_disorder, has_moved_ties, read_cost
+from berryeval.providers import (
+    Disorder,
+    as_hits,
+    find_disorder,
+    has_moved_ties,
+    read_cost,
+    read_written_answer,
+)
 
 Outcome: TypeAlias = Literal["ok", "empty", "error", "timeout"]
 FAILED: Final[tuple[Outcome, ...]] = ("error", "timeout")  # the query scores 0
@@ -48,6 +55,7 @@ class PlainAnswer(NamedTuple):
 
     hits: list[Hit]
     cost: dict[str, Any]
+    answer: str = ""
 
 
 def read_answer(answer: Any, k: int) -> PlainAnswer:
@@ -60,7 +68,7 @@ def read_answer(answer: Any, k: int) -> PlainAnswer:
         answer.close()  # it would complain that nobody waited for it
     cost = make_plain(read_cost(getattr(answer, "cost", None)))
     hits = [_copy_hit(hit, place) for place, hit in enumerate(as_hits(answer, k), start=1)]
-    return PlainAnswer(hits, cost)
+    return PlainAnswer(hits, cost, plain_text(read_written_answer(answer)))
 
 
 def _copy_hit(hit: Hit, place: int) -> Hit:
@@ -173,6 +181,7 @@ class Ranking(JsonRecord):
         batch: Number of queries asked in the same call, including this one.
         disorder: How the order of the answer contradicted its scores, which decide; "tied" if only
             hits with equal scores were in another order.
+        answer: What the provider wrote from the hits, if it writes answers.
     """
 
     readers: ClassVar[Mapping[str, Reader]] = {
@@ -192,6 +201,7 @@ class Ranking(JsonRecord):
     cost: Mapping[str, Any] = field(default_factory=dict, hash=False)
     batch: int = 1
     disorder: Disorder = ""
+    answer: str = ""
     extra: Mapping[str, Any] = field(default_factory=dict, hash=False, repr=False)
 
 
@@ -203,7 +213,7 @@ def build_ranking(
     Scores decide, and ids break ties as in trec_eval; `disorder` records an answer that contradicts
     this order. An answer without scores keeps its own order.
     """
-    given, cost = answer if isinstance(answer, PlainAnswer) else read_answer(answer, k)
+    given, cost, text = answer if isinstance(answer, PlainAnswer) else read_answer(answer, k)
     first: dict[str, Hit] = {}
     for hit in given:
         first.setdefault(hit.id, hit)
@@ -223,5 +233,5 @@ def build_ranking(
     )
     return Ranking(
         query_id, "ok" if ranked else "empty", ranked, latency, attempts, returned=len(given),
-        repeated=len(given) - len(first), cost=cost, batch=batch, disorder=disorder,
+        repeated=len(given) - len(first), cost=cost, batch=batch, disorder=disorder, answer=text,
     )  # fmt: skip

@@ -125,6 +125,7 @@ class AnswerRecord(JsonRecord):
         cost: Cost reported by the provider.
         found: Relevant targets that a hit covers, highest grade first; empty if a pack or words
             decide relevance, and in older records.
+        answer: What the provider wrote from the hits, if it writes answers.
     """
 
     readers: ClassVar[Mapping[str, Reader]] = {
@@ -143,6 +144,7 @@ class AnswerRecord(JsonRecord):
     expected: str = ""
     cost: Mapping[str, Any] = open_field()
     found: tuple[FoundTarget, ...] = ()
+    answer: str = ""
     extra: Mapping[str, Any] = open_field(repr=False)
 
     def list_wanted(self, passages: Sequence[Passage]) -> list[WantedTarget]:
@@ -363,7 +365,7 @@ class AnswersBuilder:
         latency = answer.latency if type(answer.latency) is float else 0.0
         if type(answer.latency) is not float:
             rare["latency"] = answer.latency
-        for name in ("error", "expected", "cost"):
+        for name in ("error", "expected", "cost", "answer"):
             if value := getattr(answer, name):
                 rare[name] = value
         if rare:

@@ -36,9 +36,13 @@ class AnswerMasker:
         error = self._masker.mask(ranking.error)
         cost = self._masker.mask_all(ranking.cost)
         hits = tuple(map(self._mask_hit, ranking.hits))
-        if (error, cost, hits) == (ranking.error, ranking.cost, ranking.hits):
+        answer = ranking.answer
+        if answer and self._masker.mask(answer) != answer:
+            answer = self._hit_masker.mask(answer)
+        masked = (error, cost, hits, answer)
+        if masked == (ranking.error, ranking.cost, ranking.hits, ranking.answer):
             return ranking
-        return replace(ranking, error=error, cost=cost, hits=hits)
+        return replace(ranking, error=error, cost=cost, hits=hits, answer=answer)
 
     def _mask_hit(self, hit: Hit) -> Hit:
         parts = {

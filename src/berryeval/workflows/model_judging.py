@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, get_args
 
 from berryeval._internal.text import find_field, pluralize
 from berryeval._internal.validate import require_choice
-from berryeval.errors import DataError
+from berryeval.errors import ConfigurationError, DataError
 from berryeval.judging import (
     OPENAI,
     ChatJob,
@@ -17,15 +17,21 @@ from berryeval.judging import (
     Ledger,
     ModelJudge,
     Question,
+    StoreLedger,
+    build_answer_task,
     build_pair_tasks,
+    grade_scale,
+    name_place,
+    open_ledger,
 )
 from berryeval.relevance import ANSWER_FIELDS
 from berryeval.workflows.judge_desk import open_desk
-from berryeval.workflows.pooling import PoolRequest, collect_pool
+from berryeval.workflows.pooling import PoolRequest, collect_pool, read_systems
 from berryeval.workflows.selection import load_source
 
 if TYPE_CHECKING:
-    from berryeval.data import Query
+    from berryeval.benchmarks import Benchmark
+    from berryeval.data import Hit, Query
     from berryeval.judging import JobEstimate, JudgeTask, ModelVotes
 
 
@@ -151,26 +157,84 @@ def judge_by_model(
 
 
 def _find_tasks(request: ModelRequest) -> _Tasks:
+    """Find what to judge, and the ledger; a store has votes, and a folder everything else."""
+    folder = request.ledger
+    if folder is not None and isinstance(open_ledger(folder, "any"), StoreLedger):
+        folder = None
     if request.what != "relevance":
-        raise DataError(f"--what {request.what} needs runs with answers, and there are none yet")
+        return _find_answers(request, folder)
     notes: list[str] = []
     if request.runs:
-        pooled = collect_pool(
-            PoolRequest(
-                request.runs, request.depth, benchmark=request.benchmark, ledger=request.ledger,
-                everything=True,
-            )
-        )  # fmt: skip
-        pool, ledger, notes = pooled.pool, Ledger(pooled.path.parent), list(pooled.notes)
-        benchmark = load_source(pool.benchmark)
+        pooled = collect_pool(_request_pool(request, folder))
+        pool, notes = pooled.pool, list(pooled.notes)
+        benchmark, place = load_source(pool.benchmark), pooled.path.parent
     else:
-        desk = open_desk(request.benchmark, request.ledger, request.judge or request.model)
-        pool, ledger, benchmark = desk.session.pool, desk.session.ledger, desk.benchmark
+        desk = open_desk(request.benchmark, folder, request.judge or request.model)
+        pool, benchmark, place = desk.session.pool, desk.benchmark, desk.session.ledger.folder
     expected = {query.id: find_expected(query) for query in benchmark.queries}
-    tasks = build_pair_tasks(pool.pairs, benchmark.query_of, pool.highest, expected)
+    grades = grade_scale(benchmark)
+    tasks = build_pair_tasks(pool.pairs, benchmark.query_of, grades, expected)
     if missing := len(pool.pairs) - len(tasks):
         notes.append(f"{pluralize(missing, 'pair')} without a text cannot be judged")
-    return _Tasks(tasks, ledger, notes)
+    return _Tasks(tasks, _open_ledger(request, folder or str(place), pool.benchmark), notes)
+
+
+def _open_ledger(request: ModelRequest, folder: str, source: str) -> Ledger:
+    if request.ledger is None or request.ledger == folder:
+        return Ledger(folder)
+    return open_ledger(request.ledger, source)
+
+
+def _request_pool(request: ModelRequest, folder: str | None) -> PoolRequest:
+    return PoolRequest(
+        request.runs, request.depth, benchmark=request.benchmark, ledger=folder, everything=True
+    )
+
+
+def _find_answers(request: ModelRequest, folder: str | None) -> _Tasks:
+    """Find the answers that the systems of runs wrote."""
+    if not request.runs:
+        raise ConfigurationError(
+            f"--what {request.what} judges the answers of runs; name them, as in: "
+            f"berryeval judge llm latest --what {request.what} --model NAME"
+        )
+    found = read_systems(_request_pool(request, folder))
+    notes = list(found.notes)
+    tasks = []
+    written = lacking = 0
+    for system in found.systems:
+        for query_id, answer in system.answers.items():
+            if not answer.strip():
+                continue
+            written += 1
+            query = found.benchmark.query_of[query_id]
+            hits = system.hits.get(query_id, ())[: request.depth]
+            passages = list(filter(str.strip, (_read_text(hit, found.benchmark) for hit in hits)))
+            expected = find_expected(query)
+            if request.what == "answer" and expected:
+                tasks.append(build_answer_task(query, answer, system.label, expected=expected))
+            elif request.what == "faithfulness" and passages:
+                tasks.append(build_answer_task(query, answer, system.label, passages=passages))
+            else:
+                lacking += 1
+    if not written:
+        raise DataError(
+            "no system of the runs wrote answers; a search returns them beside its hits: "
+            '{"hits": [...], "answer": "..."}'
+        )
+    needs = "an expected answer" if request.what == "answer" else "a passage with a text"
+    if not tasks:
+        raise DataError(f"none of {pluralize(written, 'answer')} has {needs} to be judged by")
+    if lacking:
+        notes.append(f"{pluralize(lacking, 'answer')} without {needs} cannot be judged")
+    place = folder or str(name_place(found.place))
+    return _Tasks(tasks, _open_ledger(request, place, found.place), notes)
+
+
+def _read_text(hit: Hit, benchmark: Benchmark) -> str:
+    """Return the text of a hit; of one that is only an id, that of its document."""
+    document = benchmark.document_of.get(hit.doc_id or hit.id)
+    return hit.text or (document.text[hit.start : hit.end] if document else "")
 
 
 def find_expected(query: Query) -> str:

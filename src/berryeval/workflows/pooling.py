@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from berryeval._internal.files import plain_suffix
 from berryeval._internal.text import pluralize
@@ -116,14 +116,15 @@ class Pooling:
 
 
 @dataclass(frozen=True)
-class _System:
-    """The hits of a system, and what judges them."""
+class PooledSystem:
+    """The hits of a system, the answers that it wrote, and what judges them."""
 
     label: str
     run: str
     hits: Mapping[str, Sequence[Hit]]
     chunker: str = ""
     options: Mapping[str, Any] = field(default_factory=dict)
+    answers: Mapping[str, str] = field(default_factory=dict)
 
 
 def pool_runs(request: PoolRequest) -> Pooling:
@@ -150,25 +151,41 @@ def collect_pool(request: PoolRequest) -> Pooling:
 def _collect(request: PoolRequest) -> tuple[Pool, Pool | None, Path, tuple[str, ...]]:
     """Return the pool of the runs, the one that was there, its place, and what to say about it."""
     metrics = request.sums
-    files = [text for text in request.runs if _is_ranking_file(text)]
-    sources = [Source.find(text) for text in request.runs if text not in files]
-    place, benchmark = _load(request, sources)
+    place, benchmark, chunkings, systems, notes = read_systems(request)
     folder = Path(request.ledger) if request.ledger is not None else name_place(place)
     path = folder / POOL
     before = Pool.read(path) if path.exists() else None
+    collector = _Collector(request, benchmark, chunkings, Ledger(folder), before)
+    for system in _relabel(systems, before):
+        collector.add(system)
+    new = replace(collector.build(place), metrics=metrics)
+    return new, before, path, (*notes, *collector.notes)
+
+
+class PooledSystems(NamedTuple):
+    """The systems of runs, with the benchmark that they were asked, and its place."""
+
+    place: str
+    benchmark: Benchmark
+    chunkings: Chunkings
+    systems: list[PooledSystem]
+    notes: list[str]
+
+
+def read_systems(request: PoolRequest) -> PooledSystems:
+    """Read the hits and answers of every system of the runs."""
+    files = [text for text in request.runs if _is_ranking_file(text)]
+    sources = [Source.find(text) for text in request.runs if text not in files]
+    place, benchmark = _load(request, sources)
     notes: list[str] = []
-    chunkings = _Chunkings(benchmark)
+    chunkings = Chunkings(benchmark)
     systems = [
         *_read_runs(sources, benchmark, chunkings, notes),
         *(_read_file(text, benchmark, chunkings, notes) for text in files),
     ]
     if not systems:
         raise DataError(f"there are no hits to pool: {'; '.join(notes)}")
-    collector = _Collector(request, benchmark, chunkings, Ledger(folder), before)
-    for system in _relabel(systems, before):
-        collector.add(system)
-    new = replace(collector.build(place), metrics=metrics)
-    return new, before, path, (*notes, *collector.notes)
+    return PooledSystems(place, benchmark, chunkings, systems, notes)
 
 
 def _is_ranking_file(text: str) -> bool:
@@ -201,7 +218,7 @@ def _load(request: PoolRequest, sources: Sequence[Source]) -> tuple[str, Benchma
     return given if isinstance(given, str) else str(given["source"]), benchmark
 
 
-class _Chunkings:
+class Chunkings:
     """The chunks of a benchmark by chunker."""
 
     def __init__(self, benchmark: Benchmark) -> None:
@@ -216,8 +233,8 @@ class _Chunkings:
 
 
 def _read_runs(
-    sources: Sequence[Source], benchmark: Benchmark, chunkings: _Chunkings, notes: list[str]
-) -> list[_System]:
+    sources: Sequence[Source], benchmark: Benchmark, chunkings: Chunkings, notes: list[str]
+) -> list[PooledSystem]:
     found = []
     for source in sources:
         part = find_part(source.run, benchmark)
@@ -244,11 +261,14 @@ def _read_runs(
             continue
         options = one.source.run.plan.get("relevance") or {}
         identity = f"{one.source.run.id}#{one.record.name}"
-        systems.append(_System(one.label, identity, hits, chunker, options))
+        written = {answer.query_id: answer.answer for answer in one.record.answers}
+        systems.append(PooledSystem(one.label, identity, hits, chunker, options, written))
     return systems
 
 
-def _read_file(path: str, benchmark: Benchmark, chunkings: _Chunkings, notes: list[str]) -> _System:
+def _read_file(
+    path: str, benchmark: Benchmark, chunkings: Chunkings, notes: list[str]
+) -> PooledSystem:
     """Read a file of rankings, whose ids are chunks or documents of the benchmark."""
     from berryeval.providers import build_hit
     from berryeval.scoring import as_run
@@ -274,10 +294,10 @@ def _read_file(path: str, benchmark: Benchmark, chunkings: _Chunkings, notes: li
     }
     if not any(hits.values()):
         raise DataError(f"{path}: has no hits, so there is nothing to pool")
-    return _System(Path(path).name, str(Path(path)), hits)
+    return PooledSystem(Path(path).name, str(Path(path)), hits)
 
 
-def _relabel(systems: Sequence[_System], before: Pool | None) -> list[_System]:
+def _relabel(systems: Sequence[PooledSystem], before: Pool | None) -> list[PooledSystem]:
     """Give a system another label if the pool has one of another run under its own."""
     known = dict(before.systems) if before else {}
     labelled = []
@@ -297,7 +317,7 @@ class _Collector:
         self,
         request: PoolRequest,
         benchmark: Benchmark,
-        chunkings: _Chunkings,
+        chunkings: Chunkings,
         ledger: Ledger,
         before: Pool | None,
     ) -> None:
@@ -323,7 +343,7 @@ class _Collector:
         self._packed: set[str] = set()
         self.notes: list[str] = []
 
-    def add(self, system: _System) -> None:
+    def add(self, system: PooledSystem) -> None:
         """Add the hits of a system."""
         relevance = self._find_rules(system)
         tally = relevance.tally_ids(self._benchmark)
@@ -386,7 +406,7 @@ class _Collector:
             known=self._known,
         )
 
-    def _find_rules(self, system: _System) -> Relevance:
+    def _find_rules(self, system: PooledSystem) -> Relevance:
         key = system.chunker, repr(sorted(system.options.items()))
         if key not in self._rules:
             options = check_model(RelevanceSpec, dict(system.options), None).options

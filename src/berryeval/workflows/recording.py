@@ -301,6 +301,7 @@ def _build_answer(
         expected,
         ranking.cost,
         found,
+        ranking.answer,
     )
 
 

@@ -97,6 +97,7 @@ class Ranking:
     missed: tuple[tuple[str, str], ...]
     missed_more: int
     found: int
+    answer: str
 
 
 @dataclass(frozen=True)
@@ -298,6 +299,7 @@ def _view_ranking(column: _Column, answer: AnswerRecord, highest: float) -> Rank
         missed=tuple(missed[:MISSED]),
         missed_more=max(0, len(missed) - MISSED),
         found=sum(one.shade > 0 for one in views),
+        answer=str(cut(answer.answer, QUERY_CHARACTERS)),
     )
 
 
