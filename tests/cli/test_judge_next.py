@@ -84,6 +84,22 @@ def test_blind(drinks: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert (data["left"], data["pair"]["query"]) == (3, "How hot is green tea?")
 
 
+def test_adjudication_shows_what_others_said(
+    drinks: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for judge, grade in (("ann", "2"), ("ben", "0 too hot")):
+        type_lines(monkeypatch, grade)
+        assert berryeval("judge", "next", "--judge", judge, "--count", "1") == 0
+    assert "ann:" not in capsys.readouterr().out.partition("judging as ben")[2]
+    type_lines(monkeypatch, "1")
+    assert berryeval("judge", "next", "--judge", "cy", "--adjudicate") == 0
+    out = capsys.readouterr().out
+    assert "ann: grade 2" in out
+    assert "ben: grade 0 too hot" in out
+    assert "the judges disagree about no other pair" in out
+    assert [one.grade for one in Ledger(drinks).current() if one.adjudicates] == [1]
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

@@ -8,7 +8,7 @@ import pytest
 
 from berryeval.data import Anchor
 from berryeval.errors import DataError
-from berryeval.judging import Ledger, Pair, Pool, Session, make_pair_id, mark_words
+from berryeval.judging import Ledger, Pair, Pool, Session, decide, make_pair_id, mark_words
 
 
 def pool(count: int = 3) -> Pool:
@@ -86,3 +86,20 @@ def test_words_of_the_query_are_marked(text: str, query: str, marked: list[str])
     pieces = mark_words(text, query)
     assert "".join(piece.text for piece in pieces) == text
     assert [piece.text for piece in pieces if piece.marked] == marked
+
+
+def test_a_disagreement_is_ended_by_an_adjudicator(tmp_path: Path) -> None:
+    ann, ben = open_session(tmp_path), open_session(tmp_path, "Ben")
+    first, second, _ = ann.pool.pairs
+    for session, grades in ((ann, (3, 1)), (ben, (0, 1))):
+        for pair, grade in zip((first, second), grades, strict=True):
+            session.vote(pair, grade)
+    cy = Session(pool(), Ledger(tmp_path), "Cy", adjudicates=True)
+    assert cy.left == [first]
+    assert [(one.judge, one.grade) for one in cy.votes_on(first)] == [("Ann", 3), ("Ben", 0)]
+    cy.vote(first, 2)
+    assert cy.next() is None
+    assert {one.grade for one in decide(Ledger(tmp_path).votes()).values()} == {2, 1}
+    cy.undo()
+    assert cy.next() == first
+    assert open_session(tmp_path, "Dee").votes_on(first) == []

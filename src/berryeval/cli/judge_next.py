@@ -44,6 +44,7 @@ def judge_next(
     ledger: str | None = None,
     judge: str | None = None,
     count: int | None = None,
+    adjudicate: Flag = False,
     json: Flag = False,
 ) -> None:
     """Judge the pairs of the pool, one after the other, in the terminal.
@@ -58,6 +59,7 @@ def judge_next(
         ledger: Folder or store with the pool and the votes; default: beside the benchmark.
         judge: Your name; default: BERRYEVAL_JUDGE, or the name you are logged in with.
         count: Stop after this many pairs.
+        adjudicate: Decide the pairs that judges disagree about; shows their grades.
         json: Print the next pair as JSON and end.
     """
     from berryeval.errors import ConfigurationError
@@ -65,7 +67,7 @@ def judge_next(
 
     if count is not None and count < 1:
         raise ConfigurationError(f"--count must be 1 or more, found {count}")
-    desk = open_desk(benchmark, ledger, judge)
+    desk = open_desk(benchmark, ledger, judge, adjudicates=adjudicate)
     if json:
         print_json("judge next", _describe(desk))
         return
@@ -212,6 +214,8 @@ def _print_pair(screen: Console, desk: JudgeDesk, pair: Pair) -> None:
         shown.append(f"(the text of {escape_controls(pair.name or pair.id)} is unknown)")
     _print_block(screen, shown)
     screen.print()
+    for vote in session.votes_on(pair):
+        screen.print(f"  {vote.judge}: {_describe_grade(vote)} {vote.note}".rstrip(), style="cyan")
     lines = sum(len(line) // screen.width + 1 for line in shown.plain.splitlines())
     if screen.is_terminal and lines > screen.height - _OTHER_LINES:  # the query is out of sight
         screen.print(Text(escape_controls(query), style="bold"))
@@ -242,8 +246,11 @@ def _list_keys(session: Session) -> str:
 
 
 def _print_stored(screen: Console, vote: Vote) -> None:
-    words = "cannot tell" if vote.grade is None else f"grade {vote.grade:g}"
-    screen.print(f"  {words}, stored", style="green")
+    screen.print(f"  {_describe_grade(vote)}, stored", style="green")
+
+
+def _describe_grade(vote: Vote) -> str:
+    return "cannot tell" if vote.grade is None else f"grade {vote.grade:g}"
 
 
 def _print_end(screen: Console, session: Session) -> None:

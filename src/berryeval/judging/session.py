@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from berryeval.data import content_hash
 from berryeval.errors import DataError
+from berryeval.judging.decisions import decide
 from berryeval.judging.decisive import next_pair
 from berryeval.judging.ledger import PairKey, Vote, key_of
 from berryeval.judging.pool import Stop
@@ -53,13 +54,14 @@ def mark_words(text: str, query: str) -> list[Marked]:
 
 @dataclass
 class Session:
-    """The pairs that a judge has not judged, one at a time.
+    """The pairs that a judge has not judged, one at a time; or those that judges disagree about.
 
     Attributes:
         pool: The pairs.
         ledger: Where votes go.
         judge: Name of the judge.
         scale: Grades that the judge may give.
+        adjudicates: Whether the judge ends disagreements of others, and sees their votes.
         given: Votes of this session, oldest first.
         skipped: Ids of skipped pairs; they are not shown again in this session.
         ending: Why there is no next pair; empty before that.
@@ -69,6 +71,7 @@ class Session:
     ledger: Ledger
     judge: str
     scale: Sequence[float] = (0, 1, 2, 3)
+    adjudicates: bool = False
     given: list[Vote] = field(default_factory=list)
     skipped: list[str] = field(default_factory=list)
     ending: str = ""
@@ -80,11 +83,16 @@ class Session:
         self._votes = [one for one in self.ledger.current() if one.question == "relevance"]
         own = (one for one in self._votes if one.judge == self.judge)
         self._done = {key_of(one.query_id, one.target) for one in own}
+        if self.adjudicates:
+            decided = decide(self._votes)
+            undecided = {key for key, one in decided.items() if one.how == "undecided"}
+            pairs = (key_of(one.query_id, one.target) for one in self.pool.pairs)
+            self._done = {key for key in pairs if key not in undecided}
         self._started = time.monotonic()
 
     @property
     def left(self) -> list[Pair]:
-        """The pairs that this judge has neither judged nor skipped."""
+        """The pairs that are neither dealt with nor skipped."""
         skipped = set(self.skipped)
         return [
             one
@@ -94,7 +102,10 @@ class Session:
 
     def next(self) -> Pair | None:
         """Return the next pair; None if there is none, or no further one is needed."""
-        found = next_pair(self.pool, self._votes, self.judge, self.skipped)
+        if self.adjudicates:
+            found = next(iter(self.left), None) or Stop("the judges disagree about no other pair")
+        else:
+            found = next_pair(self.pool, self._votes, self.judge, self.skipped)
         if isinstance(found, Stop):
             self.ending = found.reason
             return None
@@ -106,7 +117,7 @@ class Session:
             raise DataError(f"expected one of {_list(self.scale)}, found {grade:g}")
         given = Vote(
             pair.query_id, pair.target, grade, self.judge, note=note,
-            content=content_hash(pair.text) if pair.text else "",
+            content=content_hash(pair.text) if pair.text else "", adjudicates=self.adjudicates,
         )  # fmt: skip
         (stored,) = self.ledger.append([given])
         self._votes.append(stored)
@@ -123,11 +134,16 @@ class Session:
         if not self.given:
             return None
         last = self.given.pop()
-        taken = Vote(last.query_id, last.target, None, self.judge, withdrawn=True)
-        self.ledger.append([taken])
+        self.ledger.append([replace(last, grade=None, note="", time="", withdrawn=True)])
         self._votes.remove(last)
         self._done.discard(key_of(last.query_id, last.target))
         return last
+
+    def votes_on(self, pair: Pair) -> list[Vote]:
+        """Return what others voted; nothing unless the judge adjudicates."""
+        key = key_of(pair.query_id, pair.target)
+        known = self._votes if self.adjudicates else ()
+        return [one for one in known if key_of(one.query_id, one.target) == key]
 
     @property
     def seconds_per_pair(self) -> float:

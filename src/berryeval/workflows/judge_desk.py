@@ -41,7 +41,11 @@ class JudgeDesk:
 
 
 def open_desk(
-    benchmark: str | None = None, ledger: str | None = None, judge: str | None = None
+    benchmark: str | None = None,
+    ledger: str | None = None,
+    judge: str | None = None,
+    *,
+    adjudicates: bool = False,
 ) -> JudgeDesk:
     """Open a session for a judge on the pool of a benchmark.
 
@@ -49,6 +53,7 @@ def open_desk(
         benchmark: Benchmark that was pooled; None for the only one with a pool in this folder.
         ledger: Folder with the pool and the votes; None for the one beside the benchmark.
         judge: Name of the judge; None for `BERRYEVAL_JUDGE`, else the name of the login.
+        adjudicates: Whether to show the pairs that judges disagree about, with their votes.
     """
     source = find_benchmark(benchmark, ledger)
     kept = open_ledger(ledger or "", source if isinstance(source, str) else source.source)
@@ -65,4 +70,4 @@ def open_desk(
     name = judge if judge is not None else os.environ.get(JUDGE) or getpass.getuser()
     if not name.strip():
         raise ConfigurationError("the name of the judge is empty; give one with --judge NAME")
-    return JudgeDesk(Session(pool, kept, name, grade_scale(loaded)), loaded)
+    return JudgeDesk(Session(pool, kept, name, grade_scale(loaded), adjudicates), loaded)
