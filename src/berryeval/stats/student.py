@@ -15,6 +15,7 @@ from berryeval._internal.aggregates import Interval
 
 _PRECISION: Final = 1e-16
 _TINY: Final = 1e-300
+_ROUNDING: Final = 1e-9  # of degrees of freedom
 _FAR: Final = 50  # from here on the series of log gamma is exact to the last bit
 
 
@@ -57,7 +58,7 @@ def quantile(level: float, freedom: int) -> float:
 
 def student_interval(value: float, error: float, freedom: float, level: float) -> Interval:
     """Return the interval of an estimate with this standard error; freedom is rounded down."""
-    reach = quantile(level, max(int(freedom), 1)) * error
+    reach = quantile(level, _round_down(freedom)) * error
     return Interval(value - reach, value + reach)
 
 
@@ -65,7 +66,11 @@ def student_p(value: float, error: float, freedom: float) -> float:
     """Return the p-value of an estimate, if the true value is 0; freedom is rounded down."""
     if error == 0:
         return float(value == 0)
-    return two_sided(value / error, max(int(freedom), 1))
+    return two_sided(value / error, _round_down(freedom))
+
+
+def _round_down(freedom: float) -> int:
+    return max(math.floor(freedom + _ROUNDING), 1)
 
 
 def log_gamma_step(value: float) -> float:

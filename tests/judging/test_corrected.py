@@ -1,0 +1,145 @@
+"""Corrected estimates: unbiased, never wider than the human sample alone, and rightly sure."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from benchmarks.simulate_correction import CASES, JUDGES, draw, find_truth, simulate
+from berryeval.errors import DataError
+from berryeval.judging import Corrected, correct_difference, correct_mean, rectify
+from berryeval.stats import student_interval
+
+
+def name(values: np.ndarray) -> dict[str, float]:
+    return {f"q{place}": float(value) for place, value in enumerate(values)}
+
+
+def estimate(case: str, judge: str, human: int = 30, model: int = 300, seed: int = 0) -> Corrected:
+    rng = np.random.default_rng(seed)
+    truths, guesses = draw(rng, case, JUDGES[judge], (1, model))
+    return correct_mean(name(truths[0, :human]), name(guesses[0]))
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_intervals_cover_the_truth(case: str) -> None:
+    """A reduced version of the table of docs/judging.md: coverage and width for every judge."""
+    truth = find_truth(case)
+    for judge in JUDGES:
+        found = simulate(case, judge, 20, 200, 500, truth)
+        assert 0.925 <= found["coverage"] <= 0.975, (judge, found)
+        assert found["width"] <= 1
+        if judge == "good":
+            assert found["width"] < 0.6
+        if judge == "useless":
+            assert found["weight"] < 0.05
+
+
+def test_the_bias_of_a_model_is_removed() -> None:
+    """The mean of many corrected estimates is the truth, though the model is far too lenient."""
+    truth = find_truth("moderate")
+    rng = np.random.default_rng(1)
+    truths, guesses = draw(rng, "moderate", JUDGES["biased"], (1000, 200))
+    value, *_ = rectify(truths[:, :40], guesses[:, :40], guesses[:, 40:])
+    error = float(value.std()) / math.sqrt(len(value))
+    assert abs(float(value.mean()) - truth) < 4 * error
+    assert abs(float(guesses.mean()) - truth) > 0.08
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.integers(0, 10_000), st.sampled_from(CASES), st.sampled_from(list(JUDGES)))
+def test_never_wider_than_the_human_sample(seed: int, case: str, judge: str) -> None:
+    """Whatever the model, the interval is at most as wide as that of the human values alone."""
+    found = estimate(case, judge, human=15, model=60, seed=seed)
+    width = found.interval.high - found.interval.low
+    assert width <= found.human_interval.high - found.human_interval.low + 1e-12
+    assert 0 <= found.weight <= 1
+    assert found.interval.low <= found.value <= found.interval.high
+    assert (found.p <= 0.05) == (not found.interval.low <= 0 <= found.interval.high)
+
+
+def test_values_equal_a_second_implementation() -> None:
+    """The estimate is that of the formulas, with a loop over the queries left out."""
+    rng = np.random.default_rng(7)
+    truths, guesses = draw(rng, "moderate", JUDGES["good"], (1, 120))
+    human, model, others = truths[0, :25], guesses[0, :25], guesses[0, 25:]
+    values, weights = [], []
+    for place in range(25):
+        x, y = np.delete(model, place), np.delete(human, place)
+        slope = np.polyfit(x, y, 1)[0]
+        square = np.corrcoef(x, y)[0, 1] ** 2
+        slope *= max(0.0, 1 - 2 * (1 - square) / (22 * square))
+        weight = min(max(slope, 0.0), 1.0) / (1 + 25 / 95)
+        weights.append(weight)
+        values.append(human[place] - weight * (model[place] - others.mean()))
+    found = correct_mean(name(truths[0, :25]), name(guesses[0]))
+    assert found.value == pytest.approx(np.mean(values), abs=1e-12)
+    assert found.weight == pytest.approx(np.mean(weights), abs=1e-12)
+    own = np.var(values, ddof=1) / 25
+    rest = np.mean(weights) ** 2 * np.var(others, ddof=1) / 95
+    strays = np.array(values) - np.mean(values)
+    third = 25 * np.sum(strays**3) / (24 * 23) / 25**2
+    error = math.sqrt(own + rest) * (1 + 2.5 * third**2 / (own + rest) ** 3)
+    freedom = (own + rest) ** 2 / (own**2 / 24 + rest**2 / 94)
+    assert found.interval == pytest.approx(student_interval(found.value, error, freedom, 0.95))
+
+
+def test_the_model_judged_nothing_else() -> None:
+    """If humans judged every query, the estimate is their mean, with weight 0."""
+    values = name(np.linspace(0, 1, 20))
+    found = correct_mean(values, values)
+    assert found.value == found.human_value == pytest.approx(0.5)
+    assert found.weight == 0
+    assert found.interval == found.human_interval
+
+
+def test_a_difference_is_the_mean_of_differences() -> None:
+    """Two systems are compared query by query, over the queries that both have."""
+    rng = np.random.default_rng(2)
+    first, second = rng.random(80), rng.random(80)
+    human = (name(first[:20] * 0.9), name(second[:20] * 0.9))
+    found = correct_difference(human, (name(first), name(second)))
+    assert found == correct_mean(name((second - first)[:20] * 0.9), name(second - first))
+    assert found.label.startswith("corrected: 20 human-judged and 80 model-judged queries, weight")
+    assert found.to_json()["interval"] == list(found.interval)
+
+
+def test_equal_values_have_a_point() -> None:
+    """Values that do not vary give a point and no division by zero."""
+    found = correct_mean(dict.fromkeys("abcdefghij", 0.5), dict.fromkeys("abcdefghijklmn", 0.5))
+    assert found.value == found.interval.low == found.interval.high == 0.5
+    assert found.p == 0
+
+
+@pytest.mark.parametrize(
+    ("human", "text"),
+    [
+        ({f"q{place}": 0.5 for place in range(9)}, "at least 10 human-judged queries, found 9"),
+        ({f"x{place}": 0.5 for place in range(12)}, r"did not judge the query 'x0'.*\(12 of 12\)"),
+        ({f"q{place}": math.nan for place in range(12)}, "finite number"),
+    ],
+)
+def test_bad_input_is_named(human: dict[str, float], text: str) -> None:
+    """Too few queries, queries without a model value and odd numbers are named in one line."""
+    with pytest.raises(DataError, match=text):
+        correct_mean(human, {f"q{place}": 0.5 for place in range(50)})
+
+
+def test_a_sample_that_is_not_random_is_noticed() -> None:
+    """Human-judged queries of one category, or easier ones, are no random sample: a note."""
+    rng = np.random.default_rng(5)
+    model = name(rng.random(200))
+    groups = {query: "hard" if place % 2 else "easy" for place, query in enumerate(model)}
+    drawn = list(model)[:40]
+    assert correct_mean({one: model[one] for one in drawn}, model, groups=groups).notes == ()
+    easy = [query for query in model if groups[query] == "easy"][:40]
+    (first, second) = correct_mean({one: model[one] for one in easy}, model, groups=groups).notes
+    assert "100 % of them are easy, of all queries 50 %" in first
+    assert "0 % of them are hard" in second
+    best = sorted(model, key=lambda one: -model[one])[:40]
+    (note,) = correct_mean({one: model[one] for one in best}, model).notes
+    assert "do not look like a random sample" in note
