@@ -63,6 +63,7 @@ _FEWEST_TERMS: Final = 4  # of a question, from which on the share of copied wor
 _TURNS: Final = 3  # questions about a passage at most
 _LONG: Final = 400  # characters of a question, for the estimate
 _MOST_QUOTES: Final = 3
+_SHORTEST: Final = 3  # words of a quote
 
 _WRITE: Final = """\
 You write questions that test a search engine for documents. You get one passage of a document. \
@@ -234,10 +235,10 @@ class QuestionWriter:
 
     def _read(self, task: _Task, data: Mapping[str, Any]) -> _Written | None:
         text, passage = " ".join(data["question"].split()), task.passage
-        quotes = [quote for quote in data["quotes"] if quote.strip()][:_MOST_QUOTES]
+        quotes = [one for one in data["quotes"] if len(words_of(one)) >= _SHORTEST][:_MOST_QUOTES]
         targets = [self._targets.find_quote(quote, passage) for quote in quotes]
         if not targets or None in targets:
-            lost = quotes[targets.index(None)] if targets else "(none was given)"
+            lost = quotes[targets.index(None)] if targets else f"none has {_SHORTEST} words"
             self.drafts.reject(passage, "quote not found", truncate(lost), text)
             return None
         places = tuple(dict.fromkeys(one for one in targets if one is not None))

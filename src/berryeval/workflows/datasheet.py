@@ -32,8 +32,8 @@ _LIMITS: Final = {
 - The words of a query occur in its passage, so lexical search looks better than it is for users who
   use other words. Use it to find what is broken and to compare systems of one kind (chunkers,
   parameters), not to choose between lexical and dense search.
-- One passage counts as relevant; others may be just as useful. Queries whose words fit another
-  passage as well were rejected, which makes the rest easier than those of users.
+- One passage counts as relevant; others may be just as useful. Queries whose words fit many
+  passages were rejected, which makes the rest easier than those of users.
 - Every document is asked for equally often. Users do not do that.""",
     "questions": """\
 - The model saw the passage when it asked, so the questions are closer to its words than those of
