@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import shutil
 import subprocess
@@ -22,6 +23,7 @@ from berryeval.judging import (
     grade_scale,
     name_place,
 )
+from berryeval.judging.ledger import read_vote
 from tests.cli.eval_world import DRINKS
 
 TEA = Anchor(document="tea")
@@ -161,3 +163,25 @@ def test_the_scale_of_a_benchmark(
     check_grade(expected[-1], scale)
     with pytest.raises(DataError, match=r"the grade must be one of .*, found 7$"):
         check_grade(7, scale)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {}, {"kind": "llm", "tokens": 7, "cost": 0.5, "model": "m"}, {"question": "answer"},
+        {"target": {"document": "d", "section": ["A", "B"], "subsections": False}},
+        {"target": {"document": "d", "start": 1, "end": 2, "unit": "lines"}}, {"new": [1]},
+        {"target": "chunk-1"}, {"kind": "robot"}, {"kind": ["llm"]}, {"grade": "2"},
+        {"grade": True}, {"judge": ""}, {"time": "noon"}, {"target": {}}, {"target": {"end": 1}},
+        {"target": {"document": "d", "unit": "pages"}}, {"query_id": None}, {"tokens": 1.5},
+    ],
+)  # fmt: skip
+def test_the_fast_reader_reads_what_the_strict_one_reads(changes: dict[str, object]) -> None:
+    data = {"query_id": "q", "target": {"document": "d"}, "grade": 2, "judge": "Ann"}
+    data |= {"time": "2026-03-01T09:00:00+00:00", **changes}
+    try:
+        expected = Vote.from_json(data)
+    except DataError:
+        expected = None
+    assert read_vote(json.dumps(data).encode()) == expected
+    assert (expected is None) == (read_vote(json.dumps(data).encode()) is None)

@@ -242,7 +242,7 @@ _UNITS: Final = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 def parse_timestamp(created: str, owner: str) -> float:
     """Parse an ISO 8601 time into seconds since 1970; without an offset it is local time."""
     try:
-        return datetime.fromisoformat(_replace_z(created)).astimezone().timestamp()
+        return datetime.fromisoformat(_replace_z(created)).timestamp()
     except (ValueError, OverflowError, OSError):
         raise DataError(
             f"{owner}: 'created' must be a time such as 2026-02-21T14:30:00+01:00, "

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from berryeval.data import Anchor
 
 Decided: TypeAlias = Literal["adjudicated", "majority", "judge", "undecided"]
-USUAL: Final[tuple[float, ...]] = (0, 1, 2, 3)  # grades of docs/judging.md
+USUAL: Final[tuple[float, ...]] = (0, 1, 2, 3)  # grades of docs/protocol.md
 _HIGHEST: Final = 10  # of a scale whose grades are all whole numbers up to it
 _ORDER: Final[tuple[tuple[JudgeKind, ...], ...]] = (("human",), ("function", "llm"))
 

@@ -12,6 +12,7 @@ line, which does not count; a full disk leaves nothing.
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import random
@@ -19,7 +20,7 @@ import time
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeAlias, get_args
@@ -46,6 +47,19 @@ _ATTRIBUTES: Final = b"votes/*.jsonl merge=union -text\n"
 _LOCK_TIMEOUT: Final = 60.0  # seconds
 _TAIL: Final = 1 << 14  # bytes at the end of a file, with the times of its last votes
 _NAMED: Final = 3  # damaged lines of a file in the log
+_DECODER: Final = json.JSONDecoder()
+_SHAPES: Final[Mapping[str, tuple[type, ...]]] = {  # of values in JSON, by annotation
+    "Anchor": (dict,),
+    "Section": (list,),
+    "bool": (bool,),
+    "float | None": (int, float, type(None)),
+    "int | None": (int, type(None)),
+    "str": (str,),
+}
+_WORDS: Final[Mapping[str, tuple[str, ...]]] = {
+    "kind": get_args(JudgeKind),
+    "question": get_args(Question),
+}
 _STEP: Final = timedelta(microseconds=1)
 log = logging.getLogger("berryeval")
 
@@ -321,7 +335,35 @@ def _read_line(line: bytes) -> Vote | None:
     text = line[:-_CHECKSUM_SIZE] + b"}"
     if line[-_CHECKSUM_SIZE:] != _CHECKSUM % zlib.crc32(text):
         return None
+    return read_vote(text)
+
+
+def read_vote(text: bytes) -> Vote | None:
+    """Return the vote of a JSON text; None if it is no vote.
+
+    What looks like our own writing is built without `Vote.from_json`, three times as fast.
+    """
     try:
-        return Vote.from_json(parse_json(text.decode(), "vote", repeats=True), "vote")
-    except (BerryEvalError, ValueError):
+        data = _DECODER.decode(text.decode())
+        if _fits(_VOTE, data) and _fits(_ANCHOR, data["target"]):
+            return Vote(**{**data, "target": Anchor(**data["target"])})
+        return Vote.from_json(parse_json(text.decode(), "vote"), "vote")
+    except (BerryEvalError, ValueError, TypeError, RecursionError):
         return None
+
+
+def _fits(shapes: Mapping[str, tuple[type, ...]], data: Any) -> bool:
+    """Whether all names and values of an object are such as we write them."""
+    return type(data) is dict and all(
+        type(value) in shapes.get(name, ()) or value in _WORDS.get(name, ())
+        for name, value in data.items()
+    )
+
+
+def _shapes_of(kind: type[Any]) -> Mapping[str, tuple[type, ...]]:
+    types: dict[str, str] = {one.name: str(one.type) for one in fields(kind)}
+    return {name: _SHAPES[text] for name, text in types.items() if text in _SHAPES}
+
+
+_VOTE: Final = _shapes_of(Vote)
+_ANCHOR: Final = _shapes_of(Anchor)

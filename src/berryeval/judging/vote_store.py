@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from berryeval._internal.files import is_regular
-from berryeval._internal.json import encode_json_line, parse_json
-from berryeval.errors import BerryEvalError, DataError, NotWrittenError
-from berryeval.judging.ledger import Ledger, Vote, name_place, stamp
+from berryeval._internal.json import encode_json_line
+from berryeval.errors import DataError, NotWrittenError
+from berryeval.judging.ledger import Ledger, Vote, name_place, read_vote, stamp
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -155,9 +155,4 @@ def _hash(line: str) -> str:
 
 
 def _read_row(line: str, checksum: str) -> Vote | None:
-    try:
-        if _hash(line) == checksum:
-            return Vote.from_json(parse_json(line, "vote", repeats=True), "vote")
-    except (BerryEvalError, ValueError):
-        pass
-    return None
+    return read_vote(line.encode()) if _hash(line) == checksum else None
