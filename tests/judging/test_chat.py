@@ -81,6 +81,21 @@ def test_bad_request_in_every_form_keeps_the_schema() -> None:
     assert server.asked[-1]["response_format"]["type"] == "json_schema"
 
 
+def test_newer_name_of_the_longest_answer_is_used() -> None:
+    """Some models of OpenAI take `max_completion_tokens` only, and say so."""
+    words = "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."
+
+    def script(_text: str, _time: int) -> Any:
+        return say() if "max_completion_tokens" in server.asked[-1] else fail(400, words)
+
+    with chat_server(script, models=()) as server:
+        model = build(server.url)
+        model.check()
+        assert [model.ask(ask_about(one), SCHEMA).outcome for one in "ab"] == ["ok", "ok"]
+    assert ["max_tokens" in body for body in server.asked] == [True, True, False, False]
+    assert server.asked[-1]["response_format"]["type"] == "json_schema"
+
+
 OUTCOMES = {
     "refusal": (say(None, refusal="I cannot help."), "refused"),
     "content filter": (say("", "content_filter"), "refused"),

@@ -35,6 +35,7 @@ _ZERO: Final = Decimal(0)
 _MILLION: Final = 1_000_000
 _FORMS: Final = ("json_schema", "json_object", "text")  # of answers; the first that a server takes
 _BY_SCHEMA: Final = "Answer with one JSON object and nothing else. It follows this JSON Schema: "
+_LENGTHS: Final = ("max_tokens", "max_completion_tokens")  # newer models know only the second
 _AROUND_PROMPT: Final = 200  # tokens that a server may add to a prompt
 _AROUND_MESSAGE: Final = 20
 _MOST_TOKENS: Final = 100_000_000  # no model reads as many; a server that counts more miscounts
@@ -115,6 +116,7 @@ class ChatModel:
     key_name: str = field(default=KEY_NAME, repr=False)
     _server: JsonServer = field(init=False, repr=False)
     _form: int = field(default=0, init=False, repr=False)
+    _length: str = field(default=_LENGTHS[0], init=False, repr=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -187,9 +189,9 @@ class ChatModel:
         if self.model in known or f"{self.model}:latest" in known:
             return
         messages, schema = ({"role": "user", "content": "Answer: 1"},), {"type": "object"}
-        body = {**self._body(messages, schema, len(_FORMS) - 1), "max_tokens": _PROBE_TOKENS}
+        body = {**self._body(messages, schema, len(_FORMS) - 1), self._length: _PROBE_TOKENS}
         _, problem, _ = self._try(body, schema, self.most_cost(messages, schema), meter)
-        if problem is not None and not problem.passing:
+        if problem is not None and not problem.passing and _LENGTHS[1] not in str(problem):
             raise self._explain(problem, known)
 
     def ask(
@@ -205,22 +207,32 @@ class ChatModel:
         spent, form, attempt = _ZERO, self._form, 1
         first: ProviderError | None = None
         while True:
-            reply, error, cost = self._try(self._body(messages, schema, form), schema, most, meter)
+            body = self._body(messages, schema, form)
+            reply, error, cost = self._try(body, schema, most, meter)
             spent += cost
             if error is None:
                 self._keep_form(form)
                 break
+            if error.status in _BAD_REQUEST and self._rename_length(body, error):
+                continue
             if error.status in _BAD_REQUEST and form + 1 < len(_FORMS) and not _is_filter(error):
                 first, form = first or error, form + 1
                 continue
             if not error.passing or attempt >= self.attempts:
-                reply = self._fail(first or error)
+                reply = self._fail(first or error if error.status in _BAD_REQUEST else error)
                 break
             usual = _FIRST_WAIT * 2 ** (attempt - 1)
             wait = usual if error.retry_after is None else error.retry_after
             self.sleep(min(wait, _LONGEST_WAIT))
             attempt += 1
         return reply._replace(cost=spent if self.has_prices else None)
+
+    def _rename_length(self, body: Mapping[str, Any], error: ProviderError) -> bool:
+        """Use the other name of the longest answer, if a server asks for it."""
+        asked = _LENGTHS[1] in str(error) and _LENGTHS[1] not in body
+        if asked:
+            self._length = _LENGTHS[1]
+        return asked
 
     def _keep_form(self, form: int) -> None:
         """Ask for answers in this form from now on, since the server takes it."""
@@ -255,7 +267,7 @@ class ChatModel:
         body: dict[str, Any] = {
             "model": self.model,
             "messages": [dict(one) for one in messages],
-            "max_tokens": self.max_tokens,
+            self._length: self.max_tokens,
         }
         given = {"temperature": self.temperature, "seed": self.seed}
         body |= {name: value for name, value in given.items() if value is not None}

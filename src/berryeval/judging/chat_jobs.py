@@ -55,7 +55,10 @@ class Budget:
         with self._changed:
             while self.limit is not None and self.spent + self._reserved + most > self.limit:
                 if self._reserved <= 0:
-                    raise LimitReachedError(f"${most} more could exceed ${self.limit}")
+                    raise LimitReachedError(
+                        f"a request may cost ${most}, which could exceed the limit of "
+                        f"${self.limit} after ${self.spent}; raise --max-cost to go on"
+                    )
                 self._changed.wait()
             self._reserved += most
 

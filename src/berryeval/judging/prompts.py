@@ -1,4 +1,4 @@
-"""What a model is told when it judges: the protocol of docs/judging.md, and the texts as data.
+"""What a model is told when it judges: the protocol of docs/protocol.md, and the texts as data.
 
 Texts are never part of the instructions. They are one JSON object between two lines that end with
 the same random mark, which the texts do not contain. Characters that nobody sees are escaped, so
