@@ -241,6 +241,7 @@ def test_apply_writes_the_decided_grades(drinks: Path, capsys: pytest.CaptureFix
         "Benchmark('drinks', 3 documents, 4 queries, 6 judgments) written to new\n"
     )
     assert load_benchmark("new").judgments[-1].grade == 2
+    assert load_benchmark("new").metadata["judged"]["judges"] == ["gpt"]
     words = ("judge", "apply", "drinks", "-o", "new.jsonl", "--judge", "Ben", "--kinds", "human")
     assert berryeval(*words, "--json") == 0
     data = json.loads(capsys.readouterr().out)["data"]

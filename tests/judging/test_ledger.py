@@ -138,6 +138,19 @@ def test_the_folder_is_beside_the_benchmark(tmp_path: Path) -> None:
     (tmp_path / "v1.2").mkdir()
     assert name_place("technical-docs") == Path("technical-docs.judged")
     assert name_place(tmp_path / "v1.2") == tmp_path / "v1.2.judged"
+    assert name_place("sets/fruit.jsonl.gz") == Path("sets/fruit.judged")
+    assert name_place("sets/") == Path("sets.judged")
+    assert name_place("/") == Path("/.judged")
+
+
+def test_the_current_folder_has_a_place_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "fruit" / "sub").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "fruit")
+    assert name_place(".") == tmp_path / "fruit.judged"
+    monkeypatch.chdir(tmp_path / "fruit" / "sub")
+    assert name_place("..") == tmp_path / "fruit.judged"
 
 
 @pytest.mark.parametrize(

@@ -54,6 +54,13 @@ def test_a_benchmark_without_votes_is_as_it_is() -> None:
     assert hash_without_votes(found.benchmark) == found.benchmark.content_hash
 
 
+def test_votes_on_answers_are_no_judgments() -> None:
+    Ledger("drinks.judged").append([replace(vote("q1", GREEN, 1), question="faithfulness")])
+    assert load_judged("drinks").benchmark == load_benchmark("drinks")
+    with pytest.raises(ConfigurationError, match="there are no votes on drinks"):
+        load_judged("drinks", "drinks.judged")
+
+
 def test_decisions_count_and_one_line_says_so() -> None:
     judge_drinks()
     found = load_judged("drinks")

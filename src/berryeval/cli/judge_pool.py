@@ -37,7 +37,7 @@ def pool(
         seed: Random seed of the order and of what is drawn.
         metrics: Metrics whose differences matter: -m nDCG@10; sums over ranks only.
         benchmark: Benchmark; default: that of the runs.
-        ledger: Folder of the judgments; default: NAME.judged beside the benchmark.
+        ledger: Folder or store of the judgments; default: NAME.judged beside the benchmark.
         all: Pool judged hits too, for a second judge.
         json: JSON output.
     """

@@ -145,9 +145,12 @@ def name_place(source: PathLike) -> Path:
     'sets/fruit.judged'
     """
     path = Path(source)
-    return path.with_name(
-        f"{path.stem if path.suffix and not path.is_dir() else path.name}{ENDING}"
-    )
+    if path.name in {"", ".."}:  # the current folder, or one above it
+        path = path.resolve()
+    if not path.is_dir():
+        path = path.with_suffix("") if path.suffix in {".gz", ".zst"} else path
+        path = path.with_suffix("")
+    return path.parent / f"{path.name}{ENDING}"
 
 
 class Ledger:

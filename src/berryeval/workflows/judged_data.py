@@ -116,15 +116,13 @@ def judge_benchmark(
     name = source if isinstance(source, str) else source.source
     place = "" if judged == AUTO else str(Secrets().fill_in(judged))
     ledger = open_ledger(place, name)
-    votes = ledger.votes() if ledger.exists else []
-    if not votes and judged != AUTO:
+    decisions = decide(ledger.votes(), rule) if ledger.exists else {}
+    if not decisions and judged != AUTO:
         raise ConfigurationError(
             f"{ledger.shown}: there are no votes on {benchmark.name}; leave out --judged, or give "
             "the folder or store of its ledger"
         )
-    if not votes:
-        return JudgedData(benchmark)
-    return add_votes(benchmark, ledger, decide(votes, rule))
+    return add_votes(benchmark, ledger, decisions) if decisions else JudgedData(benchmark)
 
 
 def load_all_judged(plan: Plan) -> list[Benchmark]:
@@ -291,5 +289,6 @@ def apply_votes(
     found = load_judged(source, ledger or AUTO, rule)
     if found.ledger is None:
         raise DataError(f"there are no votes in {name_place(name)}; nothing was written")
-    write_benchmark(replace(found.benchmark, remarks=()), output)
+    metadata = {**found.benchmark.metadata, **describe_votes(found.benchmark)}
+    write_benchmark(replace(found.benchmark, metadata=metadata), output)
     return found

@@ -30,7 +30,7 @@ from berryeval.judging import (
     draw_pairs,
     find_probabilities,
     make_pair_id,
-    name_place,
+    open_ledger,
     read_rank_sum,
     shuffle_pairs,
 )
@@ -65,7 +65,7 @@ class PoolRequest:
         seed: Random seed.
         metrics: Metrics whose differences matter.
         benchmark: Benchmark; by default that of the runs.
-        ledger: Folder of the ledger; by default beside the benchmark.
+        ledger: Folder or store of the ledger; by default the folder beside the benchmark.
         everything: Whether to pool hits that are judged already, for a second judge.
     """
 
@@ -152,10 +152,11 @@ def _collect(request: PoolRequest) -> tuple[Pool, Pool | None, Path, tuple[str, 
     """Return the pool of the runs, the one that was there, its place, and what to say about it."""
     metrics = request.sums
     place, benchmark, chunkings, systems, notes = read_systems(request)
-    folder = Path(request.ledger) if request.ledger is not None else name_place(place)
+    ledger = open_ledger(request.ledger or "", place)
+    folder = ledger.folder
     path = folder / POOL
     before = Pool.read(path) if path.exists() else None
-    collector = _Collector(request, benchmark, chunkings, Ledger(folder), before)
+    collector = _Collector(request, benchmark, chunkings, ledger, before)
     for system in _relabel(systems, before):
         collector.add(system)
     new = replace(collector.build(place), metrics=metrics)
