@@ -70,10 +70,11 @@ def list_votes(
     return votes
 
 
-def judge_world(folder: Path, *, noise: float = 0.2, bias: float = 0) -> None:
+def judge_world(folder: Path, *, noise: float = 0.2, bias: float = 0, second: bool = True) -> None:
     """Write the votes: ann and bob judge some queries, the model bot all."""
     ledger = Ledger(folder / "quiz.judged")
     ledger.append(list_votes("ann", 1))
-    ledger.append(list_votes("bob", 2, queries=range(30)))
+    if second:
+        ledger.append(list_votes("bob", 2, queries=range(30)))
     every = range(COUNT)
     ledger.append(list_votes("bot", 4, kind="llm", noise=noise, bias=bias, queries=every))

@@ -63,6 +63,8 @@ def compare(  # noqa: PLR0913 - the options of the command
     anyway: Flag = False,
     strict_data: Flag = False,
     qrels: str | None = None,
+    judged_by: str | None = None,
+    ledger: str | None = None,
     output: Output = None,
     format: Format = None,  # noqa: A002 - the name of the option
     title: str = "",
@@ -93,6 +95,9 @@ def compare(  # noqa: PLR0913 - the options of the command
         anyway: Compare the queries that changed between versions of a benchmark, too.
         strict_data: Refuse to compare runs on different versions of a benchmark.
         qrels: Judgments; the runs are then run files.
+        judged_by: Model judge: compare by its judgments of all queries, corrected by those of
+            people of some.
+        ledger: Folder or store with these judgments; default: beside the benchmark.
         output: File or folder for a report (.md .tex .json .csv .html); - for stdout.
         format: Report format, a name of `berryeval list exporters`. Without --output, a format
             with a single file (markdown, latex, ...) is printed.
@@ -128,6 +133,8 @@ def compare(  # noqa: PLR0913 - the options of the command
         benchmark=benchmark,
         anyway=anyway,
         strict_data=strict_data,
+        judged_by=judged_by or "",
+        ledger=ledger,
     )
     to_stdout = output == STDOUT or (output is None and bool(format))
     text = render_text(report, format or "markdown") if to_stdout else None

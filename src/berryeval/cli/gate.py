@@ -44,6 +44,8 @@ def gate(  # noqa: PLR0913 - the options of the command
     strict: Flag = False,
     strict_data: Flag = False,
     self_check: Flag = False,
+    judged_by: str | None = None,
+    ledger: str | None = None,
     export: Several = None,
     output: Output = None,
     json: Flag = False,
@@ -67,6 +69,9 @@ def gate(  # noqa: PLR0913 - the options of the command
         strict: Fail on inconclusive rules.
         strict_data: Refuse a baseline that was measured on other data.
         self_check: Estimate how often the drop rules raise a false alarm on this data.
+        judged_by: Model judge: judge metrics by its judgments of all queries, corrected by those of
+            people of some; the baseline is then a run.
+        ledger: Folder or store with these judgments; default: beside the benchmark.
         export: Formats to write, with verdicts: --export junit markdown (list exporters).
         output: Folder for --export; default: the run folder. - prints the file of one format, and
             the verdicts on stderr.
@@ -85,6 +90,8 @@ def gate(  # noqa: PLR0913 - the options of the command
         strict=strict,
         strict_data=strict_data,
         self_check=self_check,
+        judged_by=judged_by or "",
+        ledger=ledger,
     )
     report = Report.of(
         [judged.record], verdicts=judged.verdicts, note=judged.note, strict=judged.strict

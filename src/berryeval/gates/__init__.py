@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from berryeval.gates.baseline_scores import Baseline, BaselinePart
     from berryeval.gates.fallen import SHOWN
     from berryeval.gates.power import Power
-    from berryeval.gates.regression import Sample, SelfCheck, self_check
+    from berryeval.gates.regression import Drop, Sample, SelfCheck, correct_together, self_check
     from berryeval.gates.rules import Gate, Limit, Rule
     from berryeval.gates.ruling import collect_samples, judge
     from berryeval.gates.validation import (
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
         About,
         Status,
         Verdict,
+        judge_drop,
+        judge_estimate,
         missing_sentence,
         missing_verdict,
         new_sentence,

@@ -170,6 +170,22 @@ def judge_limit(scores: Scores, rule: Rule) -> Verdict:
     )  # fmt: skip
 
 
+def judge_estimate(
+    value: float, interval: Interval, level: float, count: int, rule: Rule
+) -> Verdict:
+    """Compare an estimate with a limit: its value, or its interval if the rule has a confidence."""
+    status = _compare_with_limit(*(interval if rule.confidence else (value, value)), rule)
+    shown = format_value_beside(value, rule.limit)
+    shown += _describe_interval(interval, rule, level, count)
+    sentence = f"{rule.subject} is {shown}; {rule.requirement}"
+    if status == "inconclusive":
+        sentence += f", but {pluralize(count, 'query', 'queries')} are too few to decide"
+    return Verdict(
+        status, str(rule), sentence,
+        value=value, limit=rule.limit, n=count, interval=interval, level=level,
+    )  # fmt: skip
+
+
 def _needed_for_limit(values: Floats, rule: Rule, level: float) -> int | None:
     def decides(places: npt.NDArray[np.intp], margin: float) -> bool:
         found = interval_of_value(rule.metric, values[places], "mean", level)

@@ -67,7 +67,7 @@ def calibrate_judge(
     if systems:
         queries = {key[0] for key in shared}
         tables = score_twice(
-            replace(data, votes=tuple(votes)), systems, name, model, against, shared
+            replace(data, votes=tuple(votes)), systems, [name], model, against, shared
         )
         scores = {
             label: (_pick(one, name, queries), _pick(other, name, queries))
@@ -103,20 +103,20 @@ def select_votes(data: JudgedPairs, against: str) -> list[Vote]:
 def score_twice(
     data: JudgedPairs,
     systems: Sequence[Candidate],
-    metric: str,
+    metrics: Sequence[str],
     model: str,
     against: str,
-    keys: Collection[PairKey],
+    keys: Collection[PairKey] | None = None,
 ) -> dict[str, tuple[Scores, Scores]]:
-    """Score systems under human and under model judgments of the same pairs."""
+    """Score systems under human and under model judgments, of these pairs only."""
     own = [vote for vote in data.votes if vote.judge == model]
     others = [vote for vote in data.votes if vote.judge != model]
     if against == HUMAN:
         others = [vote for vote in others if vote.kind == "human"]
     else:
         others = [vote for vote in others if vote.judge == against]
-    one = score_systems(systems, data.apply_votes(others, keys), [metric])
-    other = score_systems(systems, data.apply_votes(own, keys), [metric])
+    one = score_systems(systems, data.apply_votes(others, keys), metrics)
+    other = score_systems(systems, data.apply_votes(own, keys), metrics)
     return {label: (one[label], other[label]) for label in one}
 
 

@@ -50,6 +50,8 @@ class Options:
         benchmark: Benchmark to compare, if not all.
         anyway: Compare changed queries of runs on different data of a benchmark, too.
         strict_data: Refuse to compare runs on different data.
+        judged_by: Model judge whose votes, corrected by those of people, judge the hits again.
+        ledger: Folder or store with these votes; by default beside the benchmark.
     """
 
     baseline: str | None = None
@@ -65,6 +67,8 @@ class Options:
     benchmark: str | None = None
     anyway: bool = False
     strict_data: bool = False
+    judged_by: str = ""
+    ledger: str | None = None
 
 
 def compare_runs(
@@ -91,12 +95,14 @@ def compare_runs(
         qrels: Judgments; the runs are then ranking files.
         options: Fields of `berryeval.workflows.run_comparison.Options`: baseline, metrics, test,
             correction, interval, level, seed, samples, by, moved, benchmark, anyway,
-            strict_data.
+            strict_data, judged_by, ledger.
     """
     given = [runs] if isinstance(runs, str | Path | RunRecord | BenchmarkResult) else list(runs)
     if not given:
         raise ConfigurationError("no run to compare; give two runs, or one with several providers")
     chosen = Options(**options)
+    if qrels is not None and chosen.judged_by:
+        raise ConfigurationError("choose one of --qrels and --judged-by")
     if qrels is not None:
         sources = read_sources([str(one) for one in given], qrels, chosen.metrics)
     else:
@@ -132,6 +138,10 @@ def _compare_sources(sources: Sequence[Source], options: Options, title: str) ->
 
 
 def _compare_table(table: Table, options: Options) -> ComparedBenchmark:
+    if options.judged_by:
+        from berryeval.workflows.corrected_comparison import compare_corrected
+
+        return compare_corrected(table, options, _find_baseline(table.candidates, options.baseline))
     data = select_comparable(
         table.candidates,
         options.metrics[0] if options.metrics else "",

@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from berryeval.data import Query
     from berryeval.gates import Rule, Sample, Verdict
     from berryeval.workflows.config import KeyPath
+    from berryeval.workflows.run_finder import FoundRun
     from berryeval.workflows.run_folder import RunFolder
 
 
@@ -199,12 +200,15 @@ def judge_run(
     strict: bool = False,
     strict_data: bool = False,
     self_check: bool = False,
+    judged_by: str = "",
+    ledger: str | None = None,
 ) -> JudgedRun:
     """Judge a past run by the gate of the configuration file and further limits.
 
     `baseline` replaces that of the file; with `strict`, an inconclusive rule fails; `strict_data`
     refuses a baseline of other data; `self_check` estimates how often the rules about drops raise a
-    false alarm.
+    false alarm; `judged_by` is a model judge, whose votes in the `ledger` judge the metrics,
+    corrected by those of people.
     """
     found = find_run(run)
     gate = add_limits(read_gate(config), fail_below or {}, max_drop or {})
@@ -215,6 +219,8 @@ def judge_run(
             "berryeval.yaml, or give a --baseline, below which no metric may drop"
         )
     record = found.record
+    if judged_by:
+        return _judge_corrected(gate, found, judged_by, ledger, strict=strict)
     verdicts = judge_record(gate, record, named=run)
     strict = strict or gate.on_inconclusive == "fail"
     samples = _samples_of(gate, record) if self_check or gate.baseline else []
@@ -222,6 +228,20 @@ def judge_run(
     folder = found.folder or Path()
     power = Power.of(samples)
     return JudgedRun(record, folder, verdicts, drop_note(gate), strict, checked, power)
+
+
+def _judge_corrected(
+    gate: Gate, run: FoundRun, model: str, ledger: str | None, *, strict: bool
+) -> JudgedRun:
+    from berryeval.workflows.corrected_gate import judge_corrected
+
+    record = run.record
+    whole = gate
+    if allows_no_drop(gate):
+        whole = forbid_drops(gate, metrics_of_run(record), Baseline.of(record))
+    verdicts = judge_corrected(whole, run, model, ledger)
+    strict = strict or gate.on_inconclusive == "fail"
+    return JudgedRun(record, run.folder or Path(), verdicts, drop_note(gate), strict)
 
 
 def judge_result(

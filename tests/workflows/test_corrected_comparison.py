@@ -1,0 +1,168 @@
+"""`compare` and `gate` on estimates that people's judgments correct."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from berryeval.errors import ConfigurationError, DataError
+from berryeval.judging import Ledger
+from berryeval.workflows import compare_runs
+from tests.cli.eval_world import berryeval
+from tests.workflows.judged_world import COUNT, HUMAN, judge_world, list_votes, write_world
+
+LABEL = f"corrected: {HUMAN} human-judged and {COUNT} model-judged queries, weight 0."
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("made")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        write_world(folder)
+        judge_world(folder, bias=1, second=False)
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def _inside(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+
+
+def test_a_comparison_is_corrected() -> None:
+    """The row has the corrected difference with interval and p, and says what it rests on."""
+    report = compare_runs("run", judged_by="bot", metrics=["nDCG@5"])
+    (one,) = report.compared
+    row = one.comparison.row("nDCG@5")
+    assert (row.baseline, row.system) == ("old", "new")
+    assert row.n == COUNT
+    assert row.interval is not None
+    assert row.interval.low < row.difference < row.interval.high
+    assert row.better
+    assert row.test == "corrected t test"
+    assert row.notes[0].startswith(LABEL)
+    assert row.system_value == pytest.approx(row.baseline_value + row.difference)
+
+
+def test_a_lenient_model_does_not_shift_the_value() -> None:
+    """The model gives a grade more than people; the corrected value is that of people."""
+    options: dict[str, Any] = {"judged_by": "bot", "metrics": ["P(rel=2)@2"]}
+    row = compare_runs("run", **options).compared[0].comparison.rows[0]
+    shutil.rmtree("quiz.judged")
+    ledger = Ledger("quiz.judged")
+    ledger.append(list_votes("ann", 1, noise=0, queries=range(COUNT)))
+    ledger.append(list_votes("bot", 1, noise=0, queries=range(COUNT), kind="llm"))
+    truth = compare_runs("run", **options).compared[0].comparison.rows[0]
+    assert "weight 0.00" in truth.notes[0]
+    assert row.baseline_value == pytest.approx(truth.baseline_value, abs=0.08)
+    assert row.difference == pytest.approx(truth.difference, abs=0.08)
+
+
+def test_people_who_disagree_have_not_judged() -> None:
+    """A pair on which people are undecided is not judged by them: the note counts the queries."""
+    Ledger("quiz.judged").append(list_votes("bob", 2, queries=range(30)))
+    row = compare_runs("run", judged_by="bot", metrics=["nDCG@5"]).compared[0].comparison.rows[0]
+    assert row.notes[0].startswith("corrected: 34 human-judged and 60 model-judged queries")
+    assert any("6 queries that people judged in part or disagree on" in one for one in row.notes)
+
+
+def test_the_command_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    """`compare --judged-by` prints what the estimate rests on, also in JSON and in a report."""
+    assert berryeval("compare", "run", "--judged-by", "bot", "-m", "nDCG@5") == 0
+    assert LABEL in capsys.readouterr().out
+    assert berryeval("compare", "run", "--judged-by", "bot", "-m", "nDCG@5", "--json") == 0
+    data = json.loads(capsys.readouterr().out)["data"]
+    (row,) = data["compared"][0]["comparison"]["rows"]
+    assert row["notes"][0].startswith(LABEL)
+    assert berryeval("compare", "run", "--judged-by", "bot", "-o", "report.md") == 0
+    assert LABEL in Path("report.md").read_text(encoding="utf-8")
+    assert berryeval("compare", "run", "--judged-by", "bot", "-o", "report.html") == 0
+
+
+def test_partly_judged_queries_do_not_count_as_human() -> None:
+    """A query counts as judged by people if they graded every pair that the model graded."""
+    shutil.rmtree("quiz.judged")
+    ledger = Ledger("quiz.judged")
+    ledger.append(list_votes("ann", 1, queries=range(12)))
+    ledger.append(list_votes("ann", 2, queries=range(12, 30), ranks=range(1, 3)))
+    ledger.append(list_votes("bot", 4, kind="llm", queries=range(50)))
+    row = compare_runs("run", judged_by="bot", metrics=["nDCG@5"]).compared[0].comparison.rows[0]
+    assert row.notes[0].startswith("corrected: 12 human-judged and 50 model-judged queries")
+    assert any("18 queries that people judged in part or disagree on" in note for note in row.notes)
+    assert any("10 queries that the model did not judge" in note for note in row.notes)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "text"),
+    [
+        ({"judged_by": "bott"}, ConfigurationError, r"no votes of the judge 'bott'.*'bot'"),
+        ({"judged_by": "bot", "by": "category"}, ConfigurationError, "--by"),
+        ({"judged_by": "bot", "test": "sign"}, ConfigurationError, "--test"),
+        ({"judged_by": "bot", "correction": "tukey"}, ConfigurationError, "tukey"),
+        ({"judged_by": "bot", "ledger": "nowhere"}, DataError, "nobody has judged"),
+    ],
+)
+def test_what_does_not_go_together(
+    options: dict[str, Any], error: type[Exception], text: str
+) -> None:
+    """Unknown judges, and options that a corrected comparison has no use for, are named."""
+    with pytest.raises(error, match=text):
+        compare_runs("run", **options)
+
+
+def test_too_few_human_queries() -> None:
+    """Fewer than ten human-judged queries cannot correct anything."""
+    shutil.rmtree("quiz.judged")
+    ledger = Ledger("quiz.judged")
+    ledger.append(list_votes("ann", 1, queries=range(5)))
+    ledger.append(list_votes("bot", 4, kind="llm"))
+    with pytest.raises(DataError, match="at least 10 human-judged queries, found 5"):
+        compare_runs("run", judged_by="bot")
+
+
+# The gate.
+
+
+def test_a_limit_is_judged_by_the_corrected_mean(capsys: pytest.CaptureFixture[str]) -> None:
+    """The verdict has the corrected value and its interval, and says what it rests on."""
+    words = ("gate", "run", "--judged-by", "bot")
+    assert berryeval(*words, "--fail-below", "nDCG@5=0.5") == 0
+    assert LABEL in capsys.readouterr().out
+    assert berryeval(*words, "--fail-below", "nDCG@5=0.99", "--json") == 1
+    verdicts = json.loads(capsys.readouterr().out)["data"]["verdicts"]
+    assert [one["provider"] for one in verdicts] == ["old", "new"]
+    low, high = verdicts[0]["interval"]
+    assert low < verdicts[0]["value"] < high
+    assert verdicts[0]["n"] == COUNT
+
+
+def test_a_drop_is_judged_by_the_corrected_difference(capsys: pytest.CaptureFixture[str]) -> None:
+    """A run that is worse than the baseline run fails, by corrected differences."""
+    text = Path("berryeval.yaml").read_text(encoding="utf-8")
+    swapped = text.replace("path: new.json", "path: old.json")
+    Path("worse.yaml").write_text(swapped, encoding="utf-8")
+    assert berryeval("eval", "--config", "worse.yaml", "--output", "worse", "-q") == 0
+    capsys.readouterr()
+    words = ("gate", "worse", "--judged-by", "bot", "--baseline", "run")
+    assert berryeval(*words, "--max-drop", "nDCG@5=0.01", "--json") == 1
+    verdicts = json.loads(capsys.readouterr().out)["data"]["verdicts"]
+    found = {one["provider"]: one for one in verdicts}
+    assert found["new"]["status"] == "fail"
+    assert found["new"]["value"] < -0.05
+    assert found["new"]["p"] < 0.05
+    assert "corrected:" in found["new"]["sentence"]
+    assert found["old"]["status"] != "fail"
+
+
+def test_a_baseline_file_cannot_be_corrected(capsys: pytest.CaptureFixture[str]) -> None:
+    """A baseline without rankings cannot be judged again: the message says what to give."""
+    assert berryeval("baseline", "set", "run", "-o", "base.json") == 0
+    capsys.readouterr()
+    words = ("gate", "run", "--judged-by", "bot", "--baseline", "base.json")
+    assert berryeval(*words, "--max-drop", "nDCG@5=0.01") == 2
+    assert "a run as baseline" in capsys.readouterr().err
