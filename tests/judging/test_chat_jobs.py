@@ -145,6 +145,20 @@ def test_limit_of_the_cost_holds_with_many_threads(tmp_path: Path, seed: int) ->
     assert kept.items() <= wider.replies.items()
 
 
+def test_server_that_counts_too_much_is_not_asked_further(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """More tokens than a request can have are money all the same: they count, and end the job."""
+    usage = {"prompt_tokens": 10**7, "completion_tokens": 1}
+    with chat_server(lambda _text, _time: say(usage=usage)) as server:
+        job = ChatJob(build(server.url, **PRICES), tmp_path, concurrency=2, max_cost=1)
+        result = job.run(questions(50))
+    assert len(server.asked) <= 2
+    assert result.spent is not None
+    assert result.spent > 1
+    assert "a request cost $25.0" in caplog.text
+
+
 def test_limit_smaller_than_any_request_sends_nothing(tmp_path: Path) -> None:
     with chat_server() as server:
         job = ChatJob(build(server.url, **PRICES), tmp_path, max_cost=0)

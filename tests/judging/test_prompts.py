@@ -62,6 +62,14 @@ def test_lines_of_the_data_are_lines_of_json(name: str) -> None:
     assert lines[1].startswith(' "passage": "')
 
 
+@pytest.mark.parametrize("name", ["fillers", "variation selectors", "tags", "zero width"])
+def test_what_nobody_sees_is_written_out(name: str) -> None:
+    """Also characters that count as letters or marks but leave no trace on a page."""
+    data = Prompt("relevance", {"passage": INJECTIONS[name]}).data
+    assert data.isascii()
+    assert "\\u" in data
+
+
 @given(st.text(), st.text(alphabet=st.characters(categories=["Cc", "Cf", "Cs", "Co", "Zl", "Lo"])))
 def test_any_text_stays_inside_the_fence(query: str, passage: str) -> None:
     check_shape(Prompt("relevance", {"query": query, "passage": passage}))

@@ -8,6 +8,7 @@ dependency.
 from __future__ import annotations
 
 import json
+import logging
 import os
 import threading
 import time
@@ -49,6 +50,7 @@ _REQUEST_TIMEOUT: Final = 408
 _SERVER_ERROR: Final = 500
 _PROBE_TOKENS: Final = 16
 _LISTED: Final = 5  # models in a message
+log = logging.getLogger("berryeval")
 
 
 class Reply(NamedTuple):
@@ -256,6 +258,10 @@ class ChatModel:
         else:
             if reply.tokens_in is not None and reply.tokens_out is not None:
                 cost = self.count_cost(reply.tokens_in, reply.tokens_out)
+            if cost > most:
+                log.warning(
+                    "%s: a request cost $%s, not $%s at most", self._server.what, cost, most
+                )
             return reply, None, cost
         finally:
             if meter:

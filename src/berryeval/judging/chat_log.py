@@ -123,9 +123,10 @@ class ChatLog:
             )
         self.replies, self.spent, self._open = {}, _ZERO, {}
         self._read()
-        size = os.fstat(file).st_size
-        if size and os.pread(file, 1, size - 1) != b"\n":
-            os.write(file, b"\n")  # the last line is torn
+        if os.fstat(file).st_size:
+            os.lseek(file, -1, os.SEEK_END)
+            if os.read(file, 1) != b"\n":
+                os.write(file, b"\n")  # the last line is torn
 
     def __exit__(self, *_: object) -> None:
         if self._file is not None:
