@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -299,6 +300,26 @@ def test_answers_are_judged_by_their_passages(capsys: pytest.CaptureFixture[str]
     (first,) = [one for one in votes if one.target.quote == "Steep it at 80 degrees."]
     assert (first.grade, first.query_id, first.extra["system"]) == (3, "q1", "careful")
     assert len(server.asked) == 2 + 4
+
+
+@pytest.mark.usefixtures("answering")
+def test_model_that_judges_answers_is_calibrated(capsys: pytest.CaptureFixture[str]) -> None:
+    """Votes of people on the same answers calibrate it, per system, too."""
+    with chat_server(grade_answer) as server:
+        assert judge(server.url, "latest", "--what", "faithfulness") == 0
+    with chat_server(grade) as server:
+        assert judge(server.url) == 0  # votes on passages do not mix with those on answers
+    ledger = Ledger(PLACE)
+    for vote in ledger.current():
+        if vote.question == "faithfulness":
+            ledger.append([replace(vote, judge="ann", kind="human", grade=1, time="", extra={})])
+    capsys.readouterr()
+    assert berryeval("judge", "calibrate", "--what", "faithfulness", "--json") == 0
+    data = json.loads(capsys.readouterr().out)["data"]
+    assert data["agreement"]["items"] == 6
+    assert data["overall"]["value"] == pytest.approx((2 - 5 * 1) / 6)
+    bias = {one["name"]: one["value"] for one in data["systems"]}
+    assert bias == {"careful": pytest.approx(0.5), "hasty": pytest.approx(-1)}
 
 
 @pytest.mark.usefixtures("answering")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from berryeval._internal import numbers
 from berryeval._internal.text import pluralize, truncate
@@ -202,6 +202,7 @@ def calibrate(
     *runs: str,
     judge: str | None = None,
     against: str = "human",
+    what: Literal["relevance", "faithfulness", "answer"] = "relevance",
     benchmark: str | None = None,
     ledger: str | None = None,
     metrics: Metrics = None,
@@ -216,6 +217,7 @@ def calibrate(
         runs: Runs whose systems are scored under both; default: those of the pool.
         judge: Name of the model judge; default: the only one.
         against: human (what the humans decided), the name of a judge, or benchmark.
+        what: relevance of passages, or votes on answers: faithfulness or answer.
         benchmark: Benchmark; default: that of the only ledger in this folder.
         ledger: Folder or store with the judgments; default: NAME.judged beside the benchmark.
         metrics: Metric by which systems are scored: -m nDCG@10.
@@ -230,6 +232,7 @@ def calibrate(
         benchmark,
         ledger,
         against=against,
+        what=what,
         runs=runs,
         metric=_only_metric(metrics),
         seed=seed,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
+from berryeval._internal.validate import require_choice
 from berryeval.errors import ConfigurationError, DataError
-from berryeval.judging import HUMAN, calibrate, read_both
+from berryeval.judging import HUMAN, Question, calibrate, find_scale, key_of, read_both
 from berryeval.workflows.judge_agreement import (
     OWN,
     JudgedPairs,
@@ -37,6 +38,7 @@ def calibrate_judge(
     ledger: str | None = None,
     *,
     against: str = HUMAN,
+    what: Question = "relevance",
     runs: Sequence[str] = (),
     metric: str = "",
     seed: int = 0,
@@ -49,11 +51,16 @@ def calibrate_judge(
         ledger: Folder or store with the votes; by default beside the benchmark.
         against: "human" for what humans decided; the name of a judge; "benchmark" for the
             benchmark's own judgments.
+        what: Votes on the relevance of passages, or on the "faithfulness" of answers, or how far an
+            "answer" agrees with the expected one.
         runs: Runs whose systems are scored under both; by default those of the pool.
         metric: Metric of these scores; by default that of the pool, else nDCG@10.
         seed: Random seed.
     """
+    require_choice("--what", what, get_args(Question))
     data = read_judges(benchmark, ledger)
+    if what != "relevance":
+        data = replace(data, votes=_take_answers(data.votes, what))
     model = judge or find_model(data)
     votes = select_votes(data, against)
     human, graded = read_both(votes, model, against)
@@ -61,6 +68,14 @@ def calibrate_judge(
     if not shared:
         who = "humans" if against == HUMAN else against
         raise DataError(f"{model} and {who} have no pair in common, so they cannot be compared")
+    if what != "relevance":
+        scores = _score_answers(data.votes, model, human, graded)
+        found = calibrate(
+            votes, model, against=against, scores=scores, metric="the mean grade",
+            categories={query.id: query.category for query in data.benchmark.queries},
+            scale=tuple(find_scale(what)), seed=seed,
+        )  # fmt: skip
+        return JudgeCalibrated(data.benchmark.name, found)
     systems, notes = find_systems(data, runs)
     name = data.choose_metric(metric)
     scores = {}
@@ -84,6 +99,27 @@ def calibrate_judge(
         seed=seed,
     )
     return JudgeCalibrated(data.benchmark.name, found, tuple(notes))
+
+
+def _take_answers(votes: Sequence[Vote], what: Question) -> tuple[Vote, ...]:
+    """Return the votes on answers in the place of those on passages."""
+    return tuple(replace(vote, question="relevance") for vote in votes if vote.question == what)
+
+
+def _score_answers(
+    votes: Sequence[Vote],
+    model: str,
+    human: Mapping[PairKey, float],
+    graded: Mapping[PairKey, float],
+) -> dict[str, tuple[dict[str, float], dict[str, float]]]:
+    """Return the grades of each system's answers by query, by humans and by the model."""
+    scores: dict[str, tuple[dict[str, float], dict[str, float]]] = {}
+    for vote in votes:
+        key, system = key_of(vote.query_id, vote.target), vote.extra.get("system")
+        if vote.judge == model and system and key in human and key in graded:
+            given, own = scores.setdefault(str(system), ({}, {}))
+            given[vote.query_id], own[vote.query_id] = human[key], graded[key]
+    return scores
 
 
 def find_model(data: JudgedPairs) -> str:
