@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from berryeval.judging.chat import OPENAI, ChatModel, Message, Reply
     from berryeval.judging.chat_jobs import ChatJob, ChatQuestion, JobEstimate, JobResult
     from berryeval.judging.coefficients import MEASURES
+    from berryeval.judging.contest import Contest, Outlook, build_contests
     from berryeval.judging.corrected import Corrected, correct_difference, correct_mean, rectify
     from berryeval.judging.decisions import (
         Decision,
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
         decide,
         grade_scale,
     )
-    from berryeval.judging.decisive import next_pair
+    from berryeval.judging.decisive import PairChooser, choose_pairs, find_grades, next_pair
     from berryeval.judging.drafts import Draft, Drafts, Rejected, build_benchmark
     from berryeval.judging.known_items import KnownItems, draw_known_items
     from berryeval.judging.ledger import (
