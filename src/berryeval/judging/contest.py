@@ -334,13 +334,11 @@ class Contest:
         return ladders
 
     def rate(self) -> dict[str, float]:
-        """Return how much each pair that is left can move the difference."""
-        left, drawn = self.left, self._draw()
-        spread = np.abs(self._weights[left]) * self._gains[drawn].std(axis=1)
-        if self._sum.is_ratio:
-            ideal = np.maximum(self._find_ideal(drawn).mean(axis=1), self._gains[-1])
-            spread = spread / ideal[self._query_of[left]]
-        return {self.ids[place]: float(one) for place, one in zip(left, spread, strict=True)}
+        """Return how much each pair that is left can move the difference, by id."""
+        left = self.left
+        return dict(
+            zip((self.ids[place] for place in left), np.abs(self._weights[left]), strict=True)
+        )
 
 
 def build_contests(pool: Pool, metrics: Sequence[str] = ()) -> list[Contest]:

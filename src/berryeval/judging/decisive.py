@@ -1,15 +1,19 @@
 """The next pair to judge, and when to stop.
 
-The strategy `decisive` shows the pair whose grade can move the differences of the systems most: the
-difference of its weights in the two systems times the uncertainty of its gain. Every fourth pair is
-drawn at random among those that matter, so that the rates that the model learns stay honest. A
-comparison is decided when no grade can change its verdict, or when one verdict has a probability of
-95 % and 30 pairs were judged.
+The strategy `decisive` draws the next pair at random, with odds by the square of how much its grade
+can move the difference of the systems: the difference of its weights in the two. So the pairs that
+decide come first, and the judged pairs of every rank are a random sample of that rank. Choosing by
+what the grades so far predict needs no fewer judgments in simulations, and is wrong more often than
+it says: what it leaves is not like what it took.
+
+A comparison is decided when no grade can change its verdict, or when one verdict has a probability
+of 95 % and enough pairs were judged to trust it (30, and a twentieth of all).
 """
 
 from __future__ import annotations
 
-from collections import Counter
+import math
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
@@ -22,7 +26,7 @@ if TYPE_CHECKING:
     from berryeval.judging.ledger import Vote
     from berryeval.judging.pool import Pair, Pool
 
-_RANDOM: Final = 4  # one of so many pairs is drawn at random
+_POWER: Final = 2  # of how much a pair can move the difference
 
 
 def next_pair(
@@ -82,22 +86,21 @@ def find_grades(votes: Iterable[Vote]) -> dict[str, float]:
 def choose_pairs(
     contests: Sequence[Contest], count: int, seed: int, allowed: Collection[str] | None = None
 ) -> list[str]:
-    """Return the ids of the most decisive pairs, with some that are drawn at random."""
-    rates: Counter[str] = Counter()
+    """Draw pairs, and return their ids in the order in which they should be judged.
+
+    Drawing without replacement with odds is sorting by exponential random numbers over the odds
+    (Efraimidis and Spirakis 2006).
+    """
+    rates: dict[str, float] = defaultdict(float)
     for one in contests:
-        rates.update({name: rate for name, rate in one.rate().items() if rate > 0})  # type: ignore[dict-item]
-    order = [name for name, _ in rates.most_common() if allowed is None or name in allowed]
-    return _mix(order, count, max(one.judged for one in contests), seed)
-
-
-def _mix(order: Sequence[str], count: int, judged: int, seed: int) -> list[str]:
-    lots = iter(sorted(order, key=lambda name: draw_number(seed, name)))
-    best = iter(order)
-    chosen: dict[str, None] = {}
-    while len(chosen) < min(count, len(order)):
-        source = lots if (judged + len(chosen)) % _RANDOM == _RANDOM - 1 else best
-        chosen[next(name for name in source if name not in chosen)] = None
-    return list(chosen)
+        for name, rate in one.rate().items():
+            rates[name] += rate
+    keys = {
+        name: -math.log(1 - draw_number(seed, f"next {name}")) / rate**_POWER
+        for name, rate in rates.items()
+        if rate > 0 and (allowed is None or name in allowed)
+    }
+    return sorted(keys, key=keys.__getitem__)[:count]
 
 
 def describe_verdict(contest: Contest) -> str:

@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 SYSTEMS: Final = 2
 _TOP: Final = 3  # ranks whose grades are counted apart
-# Prior means and standard deviations of the effects: of all pairs, of the rank, of being found by
-# both systems, and for each system of its rank and of being found by it.
-_MEANS: Final = np.array([-1.0, 1.0, 0.5, 0.0, 0.0, 0.0, 0.0])
-_DEVIATIONS: Final = np.array([2.0, 2.0, 1.0, 1.0, 1.0, 1.0, 1.0])
+# Prior means and standard deviations of the effects: of all pairs, of the rank (discounted, and as
+# it is), of being found by both systems, and for each system of its ranks and of being found by it.
+_MEANS: Final = np.array([-1.0, 1.0, 0.0, 0.5, *[0.0] * 3 * SYSTEMS])
+_DEVIATIONS: Final = np.array([2.0, 2.0, 2.0, 1.0, *[2.0] * 3 * SYSTEMS])
 _EFFECTS: Final = len(_MEANS)
 _OWN: Final = 1 + SYSTEMS  # effects of each query
 _VARIANCES: Final = np.array([1.0, 1.0, 1.0])  # of the effects of the queries, to begin with
@@ -71,9 +71,10 @@ class GradeModel:
         found = (ranks > 0).astype(np.float64)
         discount = np.where(ranks > 0, 1 / np.log2(np.maximum(ranks, 1) + 1.0), 0.0)
         ones = np.ones(ranks.shape[1])
-        shared = [ones, discount.sum(axis=0), found.sum(axis=0) - 1]
-        self._features = np.vstack([*shared, discount, found]).T
-        self._own = np.vstack([ones, discount]).T
+        depth = ranks / max(1, int(ranks.max(initial=1)))
+        shared = [ones, discount.sum(axis=0), depth.sum(axis=0), found.sum(axis=0) - 1]
+        self._features = np.vstack([*shared, discount, depth, found]).T
+        self._own = np.vstack([ones, found]).T
         best = np.where(ranks > 0, ranks, np.iinfo(np.int64).max).min(axis=0)
         self._is_below = (best > _TOP).astype(np.int64)
         self._query_of, self._queries, self._levels = query_of, queries, levels
