@@ -35,12 +35,8 @@ if TYPE_CHECKING:
     )
     from berryeval.stats.paired import FEWEST_RESAMPLED, Floats, Pair, check_column, spread_of
     from berryeval.stats.pairwise import compare, is_testable, to_test_scale
-<<<<<<< HEAD
     from berryeval.stats.rank_correlation import ap_correlation, kendall_tau
-    from berryeval.stats.student import student_interval, student_p
-=======
-    from berryeval.stats.student import quantile
->>>>>>> e708b50 (wip)
+    from berryeval.stats.student import quantile, student_interval, student_p
     from berryeval.stats.tests import TESTS, TestResult, paired_test
 else:
     __getattr__, __dir__ = open_door(__name__)
