@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections import Counter
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -45,6 +45,10 @@ SYSTEMS: Final[dict[str, dict[str, Any]]] = {
 }
 DEPTH: Final = 10
 METRIC: Final = "nDCG@10"
+HEADER: Final = [
+    "set", "systems", "pairs", "mean", "median", "90th percentile", "right", "claimed error",
+    "error",
+]  # fmt: skip
 LOOKS: Final = 50  # looks at the verdict until everything is judged
 
 Ranked = dict[str, dict[str, list[tuple[str, float]]]]  # by system and query: hits with grades
@@ -178,32 +182,30 @@ def list_pairs(ranked: Ranked) -> Iterator[tuple[str, str]]:
 def main() -> None:
     """Simulate, print the table, and write it to the document if asked."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--trials", type=int, default=40)
+    parser.add_argument("--trials", type=int, default=25, help="per pair of systems")
     parser.add_argument("--first", type=int, default=1000, help="first seed")
+    parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--document", action="store_true", help="write docs/judging.md")
     options = parser.parse_args()
-    header = [
-        "set",
-        "systems",
-        "pairs",
-        "mean",
-        "median",
-        "90th percentile",
-        "right",
-        "claimed error",
-        "error",
-    ]
-    rows, every = [], []
+    jobs: list[tuple[str, Any, tuple[str, str]]] = []
     for benchmark in BENCHMARKS:
         ranked = rank(benchmark)
-        for pair in list_pairs(ranked):
-            trials = simulate(ranked, pair, options.trials, options.first)
-            every += trials
-            verdicts = Counter(one.truth for one in trials)
+        jobs += [(benchmark, {n: ranked[n] for n in pair}, pair) for pair in list_pairs(ranked)]
+    rows, every = [], []
+    with ProcessPoolExecutor(options.workers) as workers:
+        done = [
+            workers.submit(simulate, ranked, pair, options.trials, options.first)
+            for _, ranked, pair in jobs
+        ]
+        for (benchmark, _, pair), future in zip(jobs, done, strict=True):
+            every += (trials := future.result())
             rows.append([benchmark, f"{pair[0]}, {pair[1]}", *summarize(trials)])
-            print(" | ".join(rows[-1]), dict(verdicts), flush=True)
-    rows.append(["all", "", *summarize(every)])
-    table = markdown_table(header, rows)
+            print(" | ".join(rows[-1]), flush=True)
+    for verdict in ("better", "worse", "no significant difference"):
+        some = [one for one in every if one.truth == verdict]
+        rows.append(["all", f"truth: {verdict} ({len(some)} trials)", *summarize(some)])
+    rows.append(["all", f"all {len(every)} trials", *summarize(every)])
+    table = markdown_table(HEADER, rows)
     print(table)
     if options.document:
         put_between_marks(DOCUMENT, "decisive", table)

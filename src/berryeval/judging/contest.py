@@ -36,8 +36,8 @@ SURE: Final = 0.95  # probability of a verdict that is enough to stop
 ENOUGH: Final = 30  # judged pairs before the model is trusted
 _SHARE: Final = 0.05  # of the pairs, likewise
 _SAMPLES: Final = 256
-_Z: Final = 1.645  # one-sided confidence of 95 %
 _NUMBERS: Final = 2_000_000  # random numbers that are kept
+_LITTLE: Final = 0.1  # weight of a pair that only moves the ideal ranking
 _FEWEST: Final = 6  # differing queries that can be significant
 _WORDS: Final[dict[int, VerdictWord]] = {
     1: "better",
@@ -185,15 +185,14 @@ class Contest:
     def weigh(self) -> tuple[VerdictWord, float]:
         """Return the most probable verdict and its probability.
 
-        The probability is the lower end of its confidence interval for the number of draws, and 1
-        only if no grade can change the verdict.
+        The probability is 1 only if no grade can change the verdict.
         """
         if self._is_settled():
             return _WORDS[self._test()], 1.0
         tried = verdicts_of(self._differ(self._draw()))
         counts = {sign: int((tried == sign).sum()) for sign in _WORDS}
         sign = max(counts, key=counts.__getitem__)
-        return _WORDS[sign], _lower_limit(counts[sign], len(tried))
+        return _WORDS[sign], counts[sign] / (len(tried) + 1)
 
     def _is_settled(self) -> bool:
         """Return whether nothing is left to judge, or too few queries can differ."""
@@ -205,16 +204,15 @@ class Contest:
 
     def is_decided(self) -> bool:
         """Return whether more judgments are not worth their while."""
-        _, probability = self.weigh()
-        return probability == 1 or (probability >= SURE and self.judged >= self.enough)
+        if self.judged < self.enough:
+            return self._is_settled()
+        return self.weigh()[1] >= SURE
 
     def look(self) -> Outlook:
         """Return what is known and what is left to decide."""
         verdict, probability = self.weigh()
         low, high = self._bound()
-        certain = find_certain(low, high)
-        if certain is None and self._is_settled():
-            certain = self._test()
+        certain = self._test() if self._is_settled() else find_certain(low, high)
         if certain is not None:
             verdict, probability = _WORDS[certain], 1.0
         return Outlook(
@@ -252,12 +250,13 @@ class Contest:
         For a ratio, a pair that both rank alike moves the ideal ranking, and with it the difference
         that other pairs of its query make.
         """
-        differs = self._weights != 0
+        differs: npt.NDArray[np.bool_] = self._weights != 0
         if not self._sum.is_ratio:
             return differs
         uneven = self._fixed != 0
         np.logical_or.at(uneven, self._query_of, differs)
-        return uneven[self._query_of]
+        matters: npt.NDArray[np.bool_] = uneven[self._query_of]
+        return matters
 
     def _draw(self) -> Levels:
         """Draw the levels of the pairs that are left, a column per sample."""
@@ -334,11 +333,12 @@ class Contest:
         return ladders
 
     def rate(self) -> dict[str, float]:
-        """Return how much each pair that is left can move the difference, by id."""
-        left = self.left
-        return dict(
-            zip((self.ids[place] for place in left), np.abs(self._weights[left]), strict=True)
-        )
+        """Return how much each pair that is left can move the difference, by id.
+
+        A pair that only moves the ideal ranking can change little.
+        """
+        rates = np.where(self._matters, np.maximum(np.abs(self._weights), _LITTLE), 0.0)
+        return {self.ids[place]: float(rates[place]) for place in self.left.tolist()}
 
 
 def build_contests(pool: Pool, metrics: Sequence[str] = ()) -> list[Contest]:
@@ -351,13 +351,6 @@ def build_contests(pool: Pool, metrics: Sequence[str] = ()) -> list[Contest]:
         )
     names = metrics or pool.metrics[:1] or (f"nDCG@{pool.depth}",)
     return [Contest(pool, first, other, name) for name in names for other in others]
-
-
-def _lower_limit(count: int, total: int) -> float:
-    """Return the lower end of the Wilson interval of a share."""
-    share, square = count / total, _Z**2 / total
-    middle = share + square / 2
-    return (middle - math.sqrt(square * (share * (1 - share) + square / 4))) / (1 + square)
 
 
 _LADDERS: Final = 400  # combinations of grades that are tried for a bound

@@ -11,7 +11,7 @@ parameters (normal approximation of their posterior).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -90,21 +90,23 @@ class GradeModel:
         )
         effects, own = _MEANS.copy(), np.zeros((self._queries, _OWN))
         variances = _VARIANCES
+        step, root = data.step(effects, own, variances), np.eye(_EFFECTS)
         for _ in range(_ROUNDS):
             for _ in range(_STEPS):
-                first, second, inverse, slopes, schur = data.step(effects, own, variances)
-                effects, own = effects + first, own + second
-                if max(np.abs(first).max(), np.abs(second).max(initial=0.0)) < _CLOSE:
+                step = data.step(effects, own, variances)
+                effects, own = effects + step.effects, own + step.queries
+                if max(np.abs(step.effects).max(), np.abs(step.queries).max()) < _CLOSE:
                     break
-            root = np.linalg.inv(np.linalg.cholesky(schur)).T
-            spread = np.einsum("qbb->qb", inverse) + ((slopes @ root) ** 2).sum(axis=2)
+            root = np.linalg.inv(np.linalg.cholesky(step.schur)).T
+            spread = np.einsum("qbb->qb", step.inverse) + ((step.slopes @ root) ** 2).sum(axis=2)
             seen = np.bincount(data.query_of, minlength=self._queries) > 0
             total = (own**2 + spread)[seen].sum(axis=0)
             variances = (total + _FIRM * _VARIANCES) / (int(seen.sum()) + _FIRM)
         counts = np.ones((2, self._levels - 1))
         hit = levels > 0
         np.add.at(counts, (self._is_below[judged[hit]], levels[hit] - 1), 1)
-        return Posterior(effects, root, own, np.linalg.cholesky(inverse), slopes, counts)
+        roots = np.linalg.cholesky(step.inverse)
+        return Posterior(effects, root, own, roots, step.slopes, counts)
 
     def draw(self, posterior: Posterior, places: Whole, chance: Chance) -> Levels:
         """Draw the levels of the pairs at these places, a column per sample."""
@@ -127,6 +129,16 @@ class GradeModel:
         return drawn
 
 
+class _Step(NamedTuple):
+    """A step of Newton's method: of the effects, of those of queries, and the curvature there."""
+
+    effects: Any
+    queries: Any
+    inverse: Any
+    slopes: Any
+    schur: Any
+
+
 @dataclass(frozen=True, eq=False)
 class _Data:
     """The judged pairs: their features, their effects by query, and which are relevant."""
@@ -137,9 +149,7 @@ class _Data:
     relevant: Floats
     queries: int
 
-    def step(
-        self, effects: Floats, own: Floats, variances: Floats
-    ) -> tuple[Floats, Floats, Floats, Floats, Floats]:
+    def step(self, effects: Floats, own: Floats, variances: Floats) -> _Step:
         """Return a step of Newton's method, and the curvature by blocks.
 
         The block of each query is inverted alone, which keeps the whole linear in the queries.
@@ -158,7 +168,7 @@ class _Data:
         schur = outer - np.einsum("qbf,qbg->fg", cross, slopes)
         first = np.linalg.solve(schur, slope - np.einsum("qbf,qb->f", slopes, slope_own))
         second = np.einsum("qbc,qc->qb", inverse, slope_own) - slopes @ first
-        return first, second, inverse, slopes, schur
+        return _Step(first, second, inverse, slopes, schur)
 
     def _sum(self, values: Floats) -> Floats:
         """Sum values by query."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from berryeval._internal.files import replace_file
@@ -138,6 +139,7 @@ def shuffle_pairs(pairs: Iterable[Pair], seed: int) -> tuple[Pair, ...]:
     )
 
 
+@lru_cache(maxsize=1 << 16)
 def draw_number(seed: int, name: str) -> float:
     """Return a random number in [0, 1) that always belongs to this seed and name."""
     text = f"{seed} {name}".encode(errors="surrogatepass")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from berryeval.data import content_hash
 from berryeval.errors import DataError
 from berryeval.judging.decisions import decide
-from berryeval.judging.decisive import next_pair
+from berryeval.judging.decisive import PairChooser
 from berryeval.judging.ledger import PairKey, Vote, key_of
 from berryeval.judging.pool import Stop
 from berryeval.providers import STOPWORDS
@@ -77,6 +77,7 @@ class Session:
     ending: str = ""
     _votes: list[Vote] = field(init=False, repr=False)
     _done: set[PairKey] = field(init=False, repr=False)
+    _chooser: PairChooser = field(init=False, repr=False)
     _started: float = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -88,6 +89,7 @@ class Session:
             undecided = {key for key, one in decided.items() if one.how == "undecided"}
             pairs = (key_of(one.query_id, one.target) for one in self.pool.pairs)
             self._done = {key for key in pairs if key not in undecided}
+        self._chooser = PairChooser(self.pool)
         self._started = time.monotonic()
 
     @property
@@ -105,7 +107,7 @@ class Session:
         if self.adjudicates:
             found = next(iter(self.left), None) or Stop("the judges disagree about no other pair")
         else:
-            found = next_pair(self.pool, self._votes, self.judge, self.skipped)
+            found = self._chooser.next_pair(self._votes, self.judge, self.skipped)
         if isinstance(found, Stop):
             self.ending = found.reason
             return None
