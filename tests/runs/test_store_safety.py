@@ -343,6 +343,7 @@ def test_store_of_the_first_schema_is_upgraded(place: str) -> None:
     with database.writing() as connection:
         for column in ("data", "cost"):
             connection.execute(text(f"ALTER TABLE berryeval_results DROP COLUMN {column}"))
+        connection.execute(text("DROP TABLE berryeval_votes"))
         connection.execute(text("UPDATE berryeval_store SET version = 1"))
     database.close()
     with open_store(place) as store:
