@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from berryeval.workflows.run_folder import RunFolder
-from tests.cli.eval_world import GOLDEN, berryeval, data_of, without_times
+from tests.cli.eval_world import GOLDEN, berryeval, data_of, without_times, write_drinks
 from tests.cli.terminal import on_a_terminal
 
 CONFIG = """\
@@ -391,3 +391,19 @@ def test_indexing_shows_progress_unless_it_is_hidden() -> None:
         code, text = on_a_terminal(*command, *options, **ours)
         assert code == 0, text
         assert ("bm25 on drinks: indexing chunks" in text) is expected
+
+
+def test_the_latest_run_is_resumed_by_that_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_drinks(tmp_path)
+    assert berryeval("eval", "drinks", "--providers", "bm25", "--quiet") == 0
+    (folder,) = (tmp_path / ".berryeval" / "runs").iterdir()
+    (folder / "run.json").unlink()  # as if it had been killed
+    for name in ("latest", folder.name, str(folder)):
+        assert berryeval("eval", "--resume", name, "--quiet") == 0
+        assert (folder / "run.json").exists()
+    capsys.readouterr()
+    assert berryeval("eval", "--resume", "latest~1") == 2
+    assert "latest~1: holds no run" in capsys.readouterr().err

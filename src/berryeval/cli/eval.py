@@ -86,7 +86,8 @@ def run_eval(  # noqa: PLR0913 - the options of the command
         batch: Queries per call, for providers that take several (1).
         config: Configuration file; ./berryeval.yaml by default. The functions it names are run.
         output: Folder of the run; a new one below .berryeval/runs by default.
-        resume: Folder of a run to resume; the plan is read from it, with the functions it names.
+        resume: Folder or name of a run to resume, or `latest`; the plan is read from it, with the
+            functions it names.
         store: Store of past runs: a path, the URL of a PostgreSQL, or none.
         retry_errors: With --resume: ask failed queries again.
         trust: With --resume: run functions from outside the current folder and its configuration.

@@ -379,12 +379,15 @@ def resume_plan(
 ) -> tuple[Plan, RunFolder]:
     """Return the plan and folder of a run to resume, with changes of patience and exports.
 
+    The run may be named by its folder, by its name below `.berryeval/runs`, or `latest`, finished
+    or not.
+
     The folder holds no secrets that were written out in the configuration file: they are read from
     the file again. `${NAME}` is expanded from the environment, as before.
     """
     from berryeval.workflows.plan import Plan
 
-    folder = RunFolder(output)
+    folder = RunFolder(_find_folder(os.fspath(output)))
     if not folder.manifest_file.exists() and not folder.record_file.exists():
         raise DataError(f"{folder.path}: holds no run (it has no manifest.json)")
     data = folder.find_manifest().get("plan")
@@ -401,6 +404,17 @@ def resume_plan(
         data = {**data, "providers": _restore_secrets(providers, config, folder)}
     plan: Plan = check_model(Plan, data, None)
     return plan, folder
+
+
+def _find_folder(text: str) -> Path:
+    back = NAMES_OF_LATEST.fullmatch(text)
+    if back:
+        manifests = RUNS.glob("*/manifest.json")
+        found = sorted((path.parent for path in manifests), key=lambda path: path.name)
+        if int(back[1] or 0) < len(found):
+            return found[-1 - int(back[1] or 0)]
+    below = RUNS / text
+    return below if not Path(text).exists() and below.is_dir() else Path(text)
 
 
 def _has_mask(value: Any) -> bool:
