@@ -27,7 +27,7 @@ def generate(  # noqa: PLR0913 - the options of the command
     output: OutputFolder = None,
     count: int = 50,
     seed: int = 0,
-    method: str = "tf-idf",
+    method: str = "popular",
     noise: float = 0.1,
     length: float = 4.0,
     model: str | None = None,

@@ -60,7 +60,7 @@ class KnownItems:
         seed: Random seed.
     """
 
-    method: TermSelection = "tf-idf"
+    method: TermSelection = "popular"
     noise: float = 0.1
     length: float = 4.0
     rivals: int = 3
