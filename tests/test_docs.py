@@ -134,7 +134,8 @@ def test_the_providers_page_is_up_to_date() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["conventions.md", "eval.md", "relevance.md", "runs.md", "statistics.md"]
+    "name",
+    ["conventions.md", "eval.md", "judging.md", "relevance.md", "runs.md", "statistics.md"],
 )
 def test_the_sessions_of_the_pages_run(name: str) -> None:
     page = ROOT / "docs" / name
