@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import re
 import shlex
 import sys
@@ -50,3 +51,5 @@ def test_the_session_works_as_written(
     assert "1 pair judged" in said[6]
     assert "with 2 judgments of 3 judges from questions.judged" in said[7]
     assert said[1].splitlines()[3] != said[7].splitlines()[3]
+    assert berryeval("runs", "list", "--json") == 0
+    assert len(json.loads(capsys.readouterr().out)["data"]["runs"]) == 1

@@ -239,7 +239,7 @@ def hash_record(record: RunRecord) -> str:
 def hash_identity(record: RunRecord) -> str:
     """Return a hash of the parts of a run that resuming and rescoring keep."""
     parts = [
-        [part.name, part.content_hash, *(provider.name for provider in part.providers)]
+        [part.name, part.hash_without_votes, *(provider.name for provider in part.providers)]
         for part in record.benchmarks
     ]
     return _hash([record.created, "\0", json.dumps(parts), "\0"])
