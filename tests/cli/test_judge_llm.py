@@ -354,7 +354,8 @@ def test_votes_may_be_in_a_store() -> None:
     assert list((PLACE / "chats").iterdir())
 
 
-def test_killed_command_goes_on() -> None:
+@pytest.mark.parametrize("sign", [signal.SIGKILL, signal.SIGINT], ids=["kill", "Ctrl-C"])
+def test_stopped_command_goes_on(sign: signal.Signals) -> None:
     """After kill -9 in the middle nothing is lost, and only what was under way is asked again."""
     stuck, release = threading.Semaphore(0), threading.Event()
     seen: list[str] = []
@@ -369,12 +370,18 @@ def test_killed_command_goes_on() -> None:
 
     with chat_server(script) as server:
         line = ["judge", "llm", "--model", "tiny", "--base-url", server.url, "--concurrency", "2"]
-        child = subprocess.Popen([sys.executable, "-m", "berryeval", *line])
+        start = "signal.signal(signal.SIGINT, signal.default_int_handler)"  # a shell may ignore it
+        run = f"import signal, sys; {start}; from berryeval.cli.app import main; main()"
+        child = subprocess.Popen(
+            [sys.executable, "-c", run, *line], stderr=subprocess.PIPE, text=True
+        )
         for _ in range(2):
             assert stuck.acquire(timeout=30)
-        os.kill(child.pid, signal.SIGKILL)
-        child.wait()
+        child.send_signal(sign)
+        _, err = child.communicate(timeout=30)
         release.set()
+        if sign == signal.SIGINT:
+            assert (child.returncode, err) == (130, "interrupted\n")
         assert judge(server.url) == 0
     pairs = len(read_pool().pairs)
     assert len(server.asked) == pairs + 2

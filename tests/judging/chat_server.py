@@ -83,10 +83,10 @@ def chat_server(
         if key and request.headers.get("authorization") != f"Bearer {key}":
             given = request.headers.get("authorization", "").removeprefix("Bearer ")
             return fail(401, f"Incorrect API key provided: {given}", "invalid_api_key")
-        if request.path == "/v1/models":
-            if not models:
-                return fail(404, "no such page")
+        if request.path == "/v1/models" and models:
             return {"object": "list", "data": [{"id": name} for name in models]}
+        if request.path != "/v1/chat/completions":
+            return fail(404, "no such page")
         body = request.body
         if models and body["model"] not in models:
             return fail(404, f"The model `{body['model']}` does not exist", "model_not_found")

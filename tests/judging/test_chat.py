@@ -227,6 +227,14 @@ def test_unknown_model_lists_what_the_server_has() -> None:
                 call()
 
 
+def test_wrong_address_is_explained() -> None:
+    """A server that has no such page gets the advice about its address."""
+    with chat_server() as server:
+        model = build(server.url.removesuffix("/v1"))
+        with pytest.raises(ConfigurationError, match="usually ends with /v1"):
+            model.check()
+
+
 def test_known_model_is_not_asked_to_check_it() -> None:
     """A model in the list of the server costs nothing to check; an unlisted one a few tokens."""
     with chat_server() as server:

@@ -7,6 +7,7 @@ have cost.
 
 from __future__ import annotations
 
+import json
 import os
 import threading
 import zlib
@@ -18,9 +19,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from berryeval._internal.files import try_lock
-from berryeval._internal.json import encode_json_line, parse_json
+from berryeval._internal.json import encode_json_line
 from berryeval._internal.text import file_key
-from berryeval.errors import BerryEvalError, DataError, NotWrittenError
+from berryeval.errors import DataError, NotWrittenError
 from berryeval.judging.chat import ChatModel, Reply
 
 if TYPE_CHECKING:
@@ -57,8 +58,8 @@ class ChatLog:
             text = line[: -len(_CHECKSUM % 0)] + b"}"
             if line != text[:-1] + _CHECKSUM % zlib.crc32(text):
                 continue  # empty, or torn when its process was killed
-            with suppress(BerryEvalError, KeyError, TypeError, InvalidOperation):
-                self._count(parse_json(text.decode(errors="replace"), str(self.path)))
+            with suppress(ValueError, KeyError, TypeError, InvalidOperation):
+                self._count(json.loads(text))
         self.spent += sum(self._open.values(), _ZERO)
 
     def _count(self, entry: Mapping[str, Any]) -> None:
