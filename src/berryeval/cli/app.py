@@ -68,6 +68,7 @@ _GROUPS: Final = {
     ),
     ("judge", "Judge what runs found: by people, by a model, and how far they agree."): (
         ("judge_pool:pool", "pool", "Pool the hits of runs for judging."),
+        ("judge_pool:status", "status", "Show what is judged and what is left to decide."),
         ("judge_next:judge_next", "next", "Judge pairs in the terminal."),
         ("judge_llm:judge_llm", "llm", "Let a language model judge."),
         ("judge_files:export", "export", "Write the pairs that are left to a sheet."),

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from berryeval.cli.flags import Flag, Metrics
 
 if TYPE_CHECKING:
-    from berryeval.workflows import Pooling
+    from berryeval.judging import Estimate, Outlook
+    from berryeval.workflows import Pooling, PoolStatus
 
 
 def pool(
@@ -93,3 +94,86 @@ def _print_pool_json(done: Pooling) -> None:
         "notes": list(done.notes),
     }
     print_json("judge pool", data)
+
+
+def status(
+    *,
+    metrics: Metrics = None,
+    benchmark: str | None = None,
+    ledger: str | None = None,
+    json: Flag = False,
+) -> None:
+    """Show what is judged, how far differences can still move, and what is left to decide.
+
+    Example: berryeval judge status
+
+    Args:
+        metrics: Metrics to compare by: -m nDCG@10 P@10; default: those of the pool.
+        benchmark: Benchmark; default: that of the only ledger in the current folder.
+        ledger: Folder or store of the judgments; default: NAME.judged beside the benchmark.
+        json: JSON output.
+    """
+    from berryeval.cli.output import print_json
+    from berryeval.metrics import split_names
+    from berryeval.workflows import read_status
+
+    found = read_status(benchmark, ledger, split_names(metrics or []))
+    if json:
+        print_json("judge status", found.to_json())
+    else:
+        _print_status(found)
+
+
+def _print_status(found: PoolStatus) -> None:
+    from berryeval._internal.numbers import format_share
+    from berryeval._internal.text import pluralize
+    from berryeval.cli.output import build_table, console, print_indented
+
+    screen, pool = console(), found.pool
+    queries = pluralize(len({pair.query_id for pair in pool.pairs}), "query", "queries")
+    share = f" ({format_share(found.judged / len(pool.pairs))})" if pool.pairs else ""
+    screen.print(
+        f"{found.path}: {found.judged:,} of {len(pool.pairs):,} pairs of {queries} judged{share}; "
+        f"strategy {pool.strategy}, depth {pool.depth}",
+        style="bold",
+    )
+    if found.judges:
+        rows = [(one.judge, one.kind, f"{one.votes:,}", f"{one.in_pool:,}") for one in found.judges]
+        screen.print()
+        screen.print(build_table(("judge", "kind", "votes", "in pool"), rows, right=("votes",)))
+    if found.outlooks:
+        titles = ("system", "metric", "judged", "difference", "can become", "verdict", "needs")
+        screen.print()
+        screen.print(build_table(titles, (_describe(*one) for one in found.outlooks)))
+        screen.print(f"against {found.outlooks[0][0].baseline}; unjudged pairs count as 0")
+    if found.estimates:
+        screen.print()
+        shown = map(_describe_estimate, found.estimates)
+        screen.print(build_table(("estimate", "metric", "mean", "95 % interval"), shown))
+    for note in found.notes:
+        print_indented(screen, f"note: {note}", 0, style="yellow")
+
+
+def _describe(one: Outlook, needed: int | None) -> tuple[str, ...]:
+    from berryeval._internal.numbers import format_delta, format_delta_interval
+
+    sure = "certain" if one.is_certain else f"{one.probability:.0%}"
+    more = "nothing more" if one.is_decided else "all" if needed is None else f"about {needed:,}"
+    return (
+        one.system,
+        one.metric,
+        f"{one.judged:,} of {one.pairs:,}",
+        format_delta(one.difference),
+        format_delta_interval(one.low, one.high),
+        f"{one.verdict} ({sure})",
+        more,
+    )
+
+
+def _describe_estimate(one: Estimate) -> tuple[str, ...]:
+    from berryeval._internal.numbers import format_delta, format_interval, format_metric
+
+    what = f"{one.system} - {one.baseline}" if one.baseline else one.system
+    mean = format_delta(one.mean) if one.baseline else format_metric(one.mean)
+    reach = format_interval(*one.interval, digits=3) if one.interval else "unknown"
+    return (what, one.metric, mean, reach)

@@ -19,7 +19,13 @@ if TYPE_CHECKING:
         decide,
         grade_scale,
     )
-    from berryeval.judging.decisive import PairChooser, choose_pairs, find_grades, next_pair
+    from berryeval.judging.decisive import (
+        PairChooser,
+        choose_pairs,
+        find_grades,
+        forecast,
+        next_pair,
+    )
     from berryeval.judging.drafts import Draft, Drafts, Rejected, build_benchmark
     from berryeval.judging.known_items import KnownItems, draw_known_items
     from berryeval.judging.ledger import (

@@ -37,6 +37,8 @@ ENOUGH: Final = 30  # judged pairs before the model is trusted
 _SHARE: Final = 0.05  # of the pairs, likewise
 _SAMPLES: Final = 256
 _NUMBERS: Final = 2_000_000  # random numbers that are kept
+_FORESEEN: Final = 64  # samples of a forecast
+_TRUTHS: Final = 6  # of these that are taken for the truth
 _LITTLE: Final = 0.1  # weight of a pair that only moves the ideal ranking
 _FEWEST: Final = 6  # differing queries that can be significant
 _WORDS: Final[dict[int, VerdictWord]] = {
@@ -331,6 +333,19 @@ class Contest:
         if len(ladders) > _LADDERS:  # only the highest grade
             return [(size,) * top for size in range(most + 1)]
         return ladders
+
+    def foresee(self, names: Sequence[str]) -> float:
+        """Return how probable the verdict will be, on average, once these pairs are judged."""
+        drawn = self._draw()
+        row_of = {self.ids[place]: row for row, place in enumerate(self.left.tolist())}
+        rows = [row_of[name] for name in names]
+        shares = []
+        for truth in range(_TRUTHS):
+            mixed = drawn[:, :: drawn.shape[1] // _FORESEEN].copy()
+            mixed[rows] = drawn[rows, truth, None]
+            found = verdicts_of(self._differ(mixed))
+            shares.append(max(float((found == sign).mean()) for sign in _WORDS))
+        return sum(shares) / len(shares)
 
     def rate(self) -> dict[str, float]:
         """Return how much each pair that is left can move the difference, by id.

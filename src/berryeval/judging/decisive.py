@@ -17,7 +17,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
-from berryeval.judging.contest import build_contests
+from berryeval.judging.contest import SURE, build_contests
 from berryeval.judging.decisions import decide
 from berryeval.judging.pool import Stop, draw_number, make_pair_id, order_pairs
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from berryeval.judging.ledger import Vote
     from berryeval.judging.pool import Pair, Pool
 
+_PRECISION: Final = 50  # parts of the pairs that a forecast tells apart
 _POWER: Final = 2  # of how much a pair can move the difference
 
 
@@ -101,6 +102,23 @@ def choose_pairs(
         if rate > 0 and (allowed is None or name in allowed)
     }
     return sorted(keys, key=keys.__getitem__)[:count]
+
+
+def forecast(contest: Contest, seed: int) -> int | None:
+    """Return about how many more pairs a contest needs; None if all of them may not be enough.
+
+    A few draws of the missing grades are taken for the truth in turn, and revealed in the order of
+    judging until the other draws agree on the verdict. The model learns nothing meanwhile, so the
+    number is rather too high.
+    """
+    order = choose_pairs([contest], len(contest.ids), seed)
+    low, high = 0, len(order)
+    if contest.foresee(order) < SURE:
+        return None
+    while high - low > max(1, len(order) // _PRECISION):
+        middle = (low + high) // 2
+        low, high = (low, middle) if contest.foresee(order[:middle]) >= SURE else (middle, high)
+    return max(high, contest.enough - contest.judged)
 
 
 def describe_verdict(contest: Contest) -> str:

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     )
     from berryeval.workflows.model_judging import ModelJudging, ModelRequest, judge_by_model
     from berryeval.workflows.plan import Plan
+    from berryeval.workflows.pool_status import PoolStatus, read_status
     from berryeval.workflows.pooling import Pooling, PoolRequest, pool_runs
     from berryeval.workflows.provider_run import Listener
     from berryeval.workflows.question_review import Reviewed, apply_review
