@@ -66,6 +66,7 @@ def test_a_sheet_is_blind_and_safe(capsys: pytest.CaptureFixture[str]) -> None:
         "fill in the grades, then: berryeval judge import ann.csv --judge ann\n"
     )
     rows = read()
+    assert rows[0]["pair"] == f"p{PAIRS[0].id}"
     assert list(rows[0]) == ["pair", "query_id", "query", "wanted", "passage", "grade", "note"]
     assert [row["passage"] for row in rows] == [f"'{TEXTS['tea']}", TEXTS["coffee"], TEXTS["water"]]
     assert rows[0]["wanted"] == "wanted: the heat\nexpected answer: 80"
@@ -89,7 +90,8 @@ def test_a_sheet_comes_back(drinks: Path, capsys: pytest.CaptureFixture[str]) ->
         capsys.readouterr().out == "0 votes of ann added; 2 there already; 1 row without a grade\n"
     )
     assert len(Ledger(drinks).votes()) == 2
-    assert [row["pair"] for row in export(capsys)] == [PAIRS[2].id]
+    Path("ann.csv").unlink()
+    assert [row["pair"] for row in export(capsys)] == [f"p{PAIRS[2].id}"]
 
 
 def test_an_old_sheet_does_not_undo_a_later_vote(
@@ -122,12 +124,26 @@ def test_json_lines_go_the_same_way(drinks: Path, capsys: pytest.CaptureFixture[
     assert grades(drinks) == {PAIRS[1].id: 1, PAIRS[2].id: 2}
 
 
+def test_a_sheet_is_not_overwritten(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = export(capsys)
+    rows[0]["grade"] = "1"
+    write(rows)
+    words = ("judge", "export", "--judge", "ann", "-o", "ann.csv")
+    assert berryeval(*words) == 2
+    said = capsys.readouterr().err
+    assert "ann.csv: exists already and may have grades; give another --output" in said
+    assert read() == rows
+    assert berryeval(*words, "--force") == 0
+    assert read()[0]["grade"] == ""
+
+
 def test_what_spreadsheets_do_is_no_change(
     drinks: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A byte order mark, semicolons, other line ends, a missing or added apostrophe, moved rows."""
     rows = export(capsys)
     rows[0] |= {"grade": "1.0", "passage": TEXTS["tea"].replace("\n", "\r\n ")}
+    rows[0] |= {"query_id": "01/01/26"}
     rows[1]["grade"] = " 2 "
     write(rows[::-1], delimiter=";", start="\ufeff")
     assert berryeval(*IMPORT) == 0
@@ -171,7 +187,6 @@ def fill(**cells: str) -> Edit:
         (fill(pair="x"), "line 5: the pair 'x' is not in the pool"),
         (fill(passage="Beans."), "line 5: the passage of the pair"),
         (fill(query="What?"), "line 5: the query of the pair"),
-        (fill(query_id="q9"), "line 5: the query_id of the pair"),
         (lambda rows: rows.append({**rows[0], "grade": "1"}), "another grade or note in line 2"),
         (lambda rows: [row.update(pair="x") for row in rows], "none of 3 rows is in the pool"),
         (lambda rows: [row.pop("passage") for row in rows], "has no 'passage', which every sheet"),
@@ -249,6 +264,18 @@ def test_apply_writes_the_decided_grades(drinks: Path, capsys: pytest.CaptureFix
     found = load_benchmark("new.jsonl")
     assert (found.judgments[-1].target, found.judgments[-1].grade) == (target, 1)
     assert found.documents == before.documents
+
+
+def test_apply_takes_the_options_of_the_format() -> None:
+    Path("texts").mkdir()
+    Path("texts/tea.md").write_text("# Tea\n")
+    Path("fruit.csv").write_text("question,doc_id\nTea?,tea\n")
+    target = Anchor(document="tea")
+    Ledger("fruit.judged").append([Vote("tea", target, 2, "Ann")])
+    words = ("judge", "apply", "fruit.csv", "-o", "new", "--options", "corpus=texts")
+    assert berryeval(*words) == 0
+    found = load_benchmark("new")
+    assert ([one.id for one in found.documents], found.judgments[0].grade) == (["tea"], 2)
 
 
 @pytest.mark.parametrize(

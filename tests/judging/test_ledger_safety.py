@@ -10,12 +10,14 @@ import resource
 import signal
 import threading
 import time
+import zlib
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
 
 from berryeval._internal.files import try_lock
+from berryeval._internal.json import encode_json_line
 from berryeval.data import Anchor
 from berryeval.errors import DataError, NotWrittenError
 from berryeval.judging import Ledger, Vote, open_ledger
@@ -126,7 +128,7 @@ def test_a_full_disk_is_one_message_and_leaves_nothing(tmp_path: Path) -> None:
     os.close(theirs)
     said = os.read(ours, 1000).decode()
     os.close(ours)
-    assert said == f"{tmp_path}: cannot be written (File too large); the votes were not kept"
+    assert said == f"{tmp_path}: cannot be written (File too large); the votes of Ann were not kept"
     assert file.read_bytes() == before
     ledger.append([vote("q2")])
     assert [one.query_id for one in ledger.votes()] == ["q1", "q2"]
@@ -145,6 +147,23 @@ def test_a_later_vote_counts_although_the_clock_was_set_back(anywhere: str) -> N
     ledger.append([vote("q1", 2), vote("q1", 3), vote("q1", 2)])
     assert [one.grade for one in ledger.votes()] == [1, 2, 3, 2]
     assert [one.grade for one in ledger.current()] == [2]
+
+
+def test_a_time_at_the_end_of_all_times_stops_nobody(anywhere: str) -> None:
+    ledger = open_ledger(anywhere, "fruit")
+    ledger.append([vote("q1", 1, time="9999-12-31T23:59:59.999999+00:00")])
+    ledger.append([vote("q2", 2)])
+    assert {one.query_id for one in ledger.current()} == {"q1", "q2"}
+
+
+def test_a_vote_without_a_time_is_the_oldest(tmp_path: Path) -> None:
+    """No writer of ours makes such a line."""
+    ledger = Ledger(tmp_path)
+    ledger.append([vote("q1")])
+    text = encode_json_line(vote("q2").to_json())
+    line = text[:-1] + b', "checksum": "%08x"}\n' % zlib.crc32(text)
+    (tmp_path / "votes" / "ben.jsonl").write_bytes(line)
+    assert [one.query_id for one in ledger.votes()] == ["q2", "q1"]
 
 
 def test_times_of_any_zone_are_compared(anywhere: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
@@ -22,6 +21,7 @@ def export(
     judge: str | None = None,
     benchmark: str | None = None,
     ledger: str | None = None,
+    force: Flag = False,
     json: Flag = False,
 ) -> None:
     """Write the pairs that a judge has not judged to a sheet: CSV, or JSON lines.
@@ -37,19 +37,18 @@ def export(
         judge: Name of the judge; default: BERRYEVAL_JUDGE, or the name you are logged in with.
         benchmark: Benchmark that was pooled; default: the only one with a pool here.
         ledger: Folder or store with the votes; default: beside the benchmark.
+        force: Replace a file that exists.
         json: JSON output.
     """
-    from berryeval.workflows import export_sheet, find_sheet_format, write_text_file
+    from berryeval.workflows import export_sheet
 
-    kind = find_sheet_format(output, format)
-    found = export_sheet(kind, judge=judge, benchmark=benchmark, ledger=ledger)
     path = None if output == STDOUT else output
-    if path is not None:
-        write_text_file(Path(path), found.text.removesuffix("\n"))
+    found = export_sheet(
+        path, format, judge=judge, benchmark=benchmark, ledger=ledger, replace=force
+    )
     if json:
-        text = {} if path is not None else {"text": found.text}
-        data = {"judge": found.judge, "pairs": found.pairs, "format": kind, "path": path, **text}
-        print_json("judge export", data)
+        facts = {"judge": found.judge, "pairs": found.pairs, "format": found.kind, "path": path}
+        print_json("judge export", {**facts, **({} if path else {"text": found.text})})
     elif path is None:
         print_document(found.text)
     else:
@@ -123,6 +122,8 @@ def apply(
     /,
     *,
     output: Annotated[str, Parameter(name=["--output", "-o"])],
+    format: Format = None,  # noqa: A002 - the name of the option
+    options: Several = None,
     judge: str = "",
     judges: Several = None,
     kinds: Several = None,
@@ -139,20 +140,24 @@ def apply(
     Args:
         benchmark: Benchmark; default: the only one with a ledger here.
         output: Folder to write, or a file that ends in .jsonl.
+        format: Benchmark format, if it cannot be detected.
+        options: Options of the format: --options corpus=docs; default: those in berryeval.yaml.
         judge: Judge who decides where there is no majority.
         judges: Only these judges count: --judges ann ben.
         kinds: Only these kinds of judges count: --kinds human.
         ledger: Folder or store with the votes; default: beside the benchmark.
         json: JSON output.
     """
+    from berryeval.cli.inspect import read_options
     from berryeval.workflows import apply_votes
 
+    loading = {"format": format, "options": read_options(options)}
     done = apply_votes(
-        benchmark, output, ledger=ledger, judge=judge, judges=judges or (), kinds=kinds or ()
-    )
+        benchmark, output, loading, ledger=ledger, judge=judge, judges=judges or (),
+        kinds=kinds or (),
+    )  # fmt: skip
     if json:
-        facts = done.facts
-        print_json("judge apply", {"path": output, "notes": list(done.notes), **facts})
+        print_json("judge apply", {"path": output, "notes": list(done.notes), **done.facts})
         return
     for note in done.notes:
         print_line(note)

@@ -60,6 +60,7 @@ _WORDS: Final[Mapping[str, tuple[str, ...]]] = {
     "kind": get_args(JudgeKind),
     "question": get_args(Question),
 }
+_LAST: Final = datetime(9000, 1, 1, tzinfo=timezone.utc).timestamp()
 _STEP: Final = timedelta(microseconds=1)
 log = logging.getLogger("berryeval")
 
@@ -114,13 +115,12 @@ class Vote(JsonRecord):
             raise DataError(f"a vote needs the name of its judge, found {self.judge!r:.80}")
         if self.grade is not None and not is_number(self.grade):
             raise DataError(f"expected a finite number as grade, found {self.grade!r}")
-        if self.time:
-            self.moment  # noqa: B018 - rejects what is no time
+        self.moment  # noqa: B018 - rejects what is no time
 
     @property
     def moment(self) -> float:
-        """Time in seconds since 1970; without a zone it is local time."""
-        return parse_timestamp(self.time, "vote")
+        """Time in seconds since 1970; without a zone it is local time, and 0 if unknown."""
+        return parse_timestamp(self.time, "vote") if self.time else 0.0
 
     @property
     def key(self) -> PairKey:
@@ -193,12 +193,15 @@ class Ledger:
         judges: dict[str, list[Vote]] = {}
         for vote in votes:
             judges.setdefault(vote.judge, []).append(vote)
+        return [vote for judge, own in judges.items() for vote in self._add_votes(judge, own)]
+
+    def _add_votes(self, judge: str, votes: Sequence[Vote]) -> Sequence[Vote]:
         try:
-            return [vote for judge, own in judges.items() for vote in self._write(judge, own)]
+            return self._write(judge, votes)
         except OSError as error:
             raise NotWrittenError(
-                f"{self.folder}: cannot be written ({error.strerror or error}); "
-                "the votes were not kept"
+                f"{self.folder}: cannot be written ({error.strerror or error}); the votes of "
+                f"{judge} were not kept"
             ) from None
 
     def _write(self, judge: str, votes: Sequence[Vote]) -> Sequence[Vote]:
@@ -226,8 +229,9 @@ class Ledger:
 
 def stamp(votes: Sequence[Vote], latest: float = 0.0) -> Sequence[Vote]:
     """Return the votes of a judge, each with a time after `latest` and the vote before it."""
-    after = datetime.fromtimestamp(latest, timezone.utc) + _STEP
-    now = max(datetime.now(timezone.utc), after)
+    now = datetime.now(timezone.utc)
+    if latest < _LAST:
+        now = max(now, datetime.fromtimestamp(latest, timezone.utc) + _STEP)
     return [
         one
         if one.time

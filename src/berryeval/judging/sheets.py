@@ -23,7 +23,8 @@ FORMATS: Final = ("csv", "jsonl")
 CANNOT_TELL: Final = "?"
 _JSON_LINES: Final = (".jsonl", ".ndjson", ".json")
 _FAULTS: Final = 10  # in a message
-_TEXTS: Final = ("query_id", "query", "wanted", "passage")
+_TEXTS: Final = ("query", "wanted", "passage")  # spreadsheets turn ids into dates and numbers
+_START: Final = "p"  # of the ids of pairs, which could be numbers such as 12e4
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,8 @@ def format_sheet(rows: Iterable[SheetRow], kind: str = "csv") -> str:
     writer = csv.writer(stream)
     writer.writerow([*SheetRow.__dataclass_fields__, "grade", "note"])
     for row in rows:
-        writer.writerow([*(defuse(cell) for cell in asdict(row).values()), "", ""])
+        pair, *cells = asdict(row).values()
+        writer.writerow([f"{_START}{pair}", *map(defuse, cells), "", ""])
     return stream.getvalue()
 
 
@@ -83,7 +85,7 @@ def read_sheet(
     found: dict[str, tuple[str, Mark | None]] = {}
     strangers = 0
     for where, cells in _read_cells(path, encoding):
-        row = known.get(_text(cells["pair"]))
+        row = known.get(_text(cells["pair"]).strip().removeprefix(_START))
         if row is None:
             strangers += 1
             faults.append(f"{where}: the pair {_text(cells['pair'])!r:.40} is not in the pool")

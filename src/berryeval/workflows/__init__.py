@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from berryeval.workflows.judging_sheets import (
         ImportedSheet,
         export_sheet,
-        find_sheet_format,
         import_sheet,
     )
     from berryeval.workflows.model_judging import ModelJudging, ModelRequest, judge_by_model

@@ -271,19 +271,27 @@ def _find_source(folder: Path) -> str:
 def apply_votes(
     benchmark: str | None,
     output: PathLike,
+    loading: Mapping[str, Any] | None = None,
     *,
     ledger: str | None = None,
     judge: str = "",
     judges: Sequence[str] = (),
     kinds: Sequence[str] = (),
 ) -> JudgedData:
-    """Write a benchmark with the decided grades to a new place."""
+    """Write a benchmark with the decided grades to a new place.
+
+    `loading` has the `format` and `options` of the benchmark, if they are not those of the
+    configuration file.
+    """
     for kind in kinds:
         require_choice("--kinds", kind, get_args(JudgeKind))
     wanted: tuple[JudgeKind, ...] = tuple(one for one in get_args(JudgeKind) if one in kinds)
     rule = DecisionRule(judge, tuple(judges), wanted or DecisionRule.kinds)
     source = find_benchmark(benchmark, ledger)
     name = source if isinstance(source, str) else source.source
+    given = {key: value for key, value in (loading or {}).items() if value}
+    if given:
+        source = check_model(BenchmarkSpec, {"source": name, **given}, None)
     if Path(output).resolve() == Path(name).resolve():
         raise ConfigurationError(f"{output}: is the benchmark itself; give another --output")
     found = load_judged(source, ledger or AUTO, rule)

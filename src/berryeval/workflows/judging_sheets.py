@@ -7,12 +7,12 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, get_args
 
-from berryeval._internal.files import read_bytes
 from berryeval._internal.validate import require_choice
 from berryeval.data import content_hash
-from berryeval.errors import DataError
+from berryeval.errors import ConfigurationError, DataError
 from berryeval.judging import JudgeKind, SheetRow, Vote, format_sheet, read_sheet
 from berryeval.workflows.judge_desk import open_desk
+from berryeval.workflows.run_folder import write_text_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -21,16 +21,17 @@ if TYPE_CHECKING:
     from berryeval.judging import Mark, Pair
     from berryeval.workflows.judge_desk import JudgeDesk
 
-_SHEET: Final = "sheet"  # in votes: hash of the file that they come from
+_SHEET: Final = "sheet"  # in votes: hash of the grades in the sheet that they come from
 
 
 @dataclass(frozen=True)
 class Sheet:
-    """The text of a sheet, and the number of its pairs."""
+    """The text of a sheet, the number of its pairs, for whom it is, and its format."""
 
     text: str
     pairs: int
     judge: str
+    kind: str
 
 
 @dataclass(frozen=True)
@@ -51,16 +52,32 @@ class ImportedSheet:
 
 
 def export_sheet(
-    kind: str = "csv",
+    output: PathLike | None = None,
+    kind: str | None = None,
     *,
     judge: str | None = None,
     benchmark: str | None = None,
     ledger: str | None = None,
+    replace: bool = False,
 ) -> Sheet:
-    """Return the pairs of the pool that a judge has not judged, as CSV or JSON lines."""
+    """Write the pairs of the pool that a judge has not judged, as CSV or JSON lines.
+
+    The format is that of the ending by default. A file that exists, and may have grades, is
+    replaced only with `replace`; without `output` nothing is written.
+    """
+    path = None if output is None else Path(output)
+    if path is not None and path.is_file() and not replace:
+        raise ConfigurationError(
+            f"{path}: exists already and may have grades; give another --output, or --force"
+        )
     desk = open_desk(benchmark, ledger, judge)
     rows = _build_rows(desk, desk.session.left)
-    return Sheet(format_sheet(rows.values(), kind), len(rows), desk.session.judge)
+    is_lines = path is not None and path.suffix in {".jsonl", ".ndjson"}
+    used = kind or ("jsonl" if is_lines else "csv")
+    sheet = Sheet(format_sheet(rows.values(), used), len(rows), desk.session.judge, used)
+    if path is not None:
+        write_text_file(path, sheet.text.removesuffix("\n"))
+    return sheet
 
 
 def _build_rows(desk: JudgeDesk, pairs: Iterable[Pair]) -> dict[str, SheetRow]:
@@ -88,7 +105,7 @@ def import_sheet(
 ) -> ImportedSheet:
     """Check a sheet and add its grades as votes; those that are in the ledger stay single.
 
-    A grade that the judge has changed since the same file was imported stays changed.
+    A grade that the judge has changed since the same sheet was imported stays changed.
     """
     require_choice("--kind", kind, get_args(JudgeKind))
     desk = open_desk(benchmark, ledger, judge)
@@ -98,7 +115,7 @@ def import_sheet(
         found = read_sheet(path, _build_rows(desk, pairs.values()), session.scale, encoding)
     except DataError as error:
         raise DataError(f"{error}; nothing was imported") from None
-    name = sha256(read_bytes(path).tobytes()).hexdigest()[:16]
+    name = sha256(repr(sorted(map(repr, found.marks))).encode()).hexdigest()[:16]
 
     facts = {"kind": kind, "adjudicates": adjudicates, "extra": {_SHEET: name}}
     votes = [_build_vote(pairs[mark.pair], mark, session.judge, facts) for mark in found.marks]
@@ -127,10 +144,3 @@ def _is_same(before: Vote | None, vote: Vote) -> bool:
     if before is None or before.withdrawn:
         return False
     return (before.grade, before.note) == (vote.grade, vote.note)
-
-
-def find_sheet_format(output: PathLike | None, given: str | None) -> str:
-    """Return the format of a sheet: the given one, or that of the ending, else CSV."""
-    if given is not None:
-        return given
-    return "jsonl" if output and Path(output).suffix in {".jsonl", ".ndjson"} else "csv"
