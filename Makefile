@@ -46,17 +46,13 @@ pytest: pytest-native pytest-python
 pytest-native pytest-python: pytest-%: $(VENV)/.tools $(VENV)/.installed $(VENV)/.browser
 	BERRYEVAL_BACKEND=$* pytest -q -n auto --dist worksteal $(pytest-$*)
 
-# Tests that compute no score, or that compare the backends, run once, in the native pass.
-pytest-python: pytest-python := $(addprefix --ignore-glob=,'*twins.py' '*/test_list_*.py') \
-  $(addprefix --ignore=tests/,\
-  anchors chunkers benchmarks providers runner reports pytest_plugin \
-  $(addprefix _internal/test_,door.py formatting.py json_text.py optional.py postgres_address.py registry.py visible.py) \
-  $(addprefix cli/test_,benchmarks.py eval_addresses.py eval_again.py eval_given_up.py eval_tags.py init.py \
-    options.py report.py runs.py screen.py to_stdout.py verbosity.py) \
-  $(addprefix workflows/test_,batches.py budget.py config_faults.py faults.py functions.py hostile_servers.py http_faults.py \
-    missing_packages.py postgres_faults.py resume.py secrets.py) \
-  $(addprefix runs/test_,store.py store_safety.py) \
-  test_build.py test_docs.py test_house.py test_quality_in_ci.py test_registries.py)
+# The Python pass runs what has a native twin (data, metrics, scoring, resampling) and the jobs that
+# are built on it. All other tests run the same code in both passes, or compare the two, so once.
+pytest-python: pytest-python := --ignore-glob='*twins.py' src $(addprefix tests/,\
+  _internal/test_backend.py data gates metrics relevance runs/test_record.py scoring stats trec_eval \
+  $(addprefix cli/test_,compare.py compare_files.py eval.py gate.py score.py trec_eval.py) \
+  $(addprefix workflows/test_,comparing.py living_data.py run_benchmark.py run_folder.py \
+    seeded_regression.py trec_files.py))
 
 bench: $(VENV)/.bench  ## time BerryEval, NumPy and the peers in one run, as ratios
 	$(BIN)/python benchmarks/bench_arrays.py
