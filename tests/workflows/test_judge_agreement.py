@@ -243,6 +243,29 @@ def test_a_model_without_human_votes() -> None:
         calibrate_judge()
 
 
+def list_answer_votes(judge: str, kind: str, step: int) -> list[Vote]:
+    """Votes on how far the answers of a system are faithful to their passages."""
+    return [
+        Vote(f"q{place}", Anchor(quote=f"Answer {place}."), (place * step) % 4, judge, kind,  # type: ignore[arg-type]
+             question="faithfulness")
+        for place in range(COUNT)
+    ]  # fmt: skip
+
+
+def test_judges_of_answers_are_compared() -> None:
+    """With `what`, the votes on answers count, and those on passages do not."""
+    ledger = Ledger("quiz.judged")
+    ledger.append(list_answer_votes("ann", "human", 1))
+    ledger.append(list_answer_votes("bot", "llm", 5))
+    found = measure_judges(what="faithfulness", runs=["run"])
+    assert found.agreement.judges == ("ann", "bot")
+    assert found.agreement.items == COUNT
+    assert found.agreement.measures["agreement"].value == 1
+    assert found.conclusions is None
+    with pytest.raises(DataError, match="two judges, found no votes"):
+        measure_judges(what="answer")
+
+
 # Commands.
 
 

@@ -26,6 +26,7 @@ def agree(
     ledger: str | None = None,
     judges: Several = None,
     metrics: Metrics = None,
+    what: Literal["relevance", "faithfulness", "answer"] = "relevance",
     level: float = 0.95,
     seed: int = 0,
     json: Flag = False,
@@ -40,6 +41,7 @@ def agree(
         ledger: Folder or store with the judgments; default: NAME.judged beside the benchmark.
         judges: Only these judges: --judges ann bob; `benchmark` is the benchmark's own judgments.
         metrics: Metric by which systems are scored: -m nDCG@10.
+        what: relevance of passages, or votes on answers: faithfulness or answer.
         level: Confidence level.
         seed: Random seed.
         json: JSON output, in full precision.
@@ -53,6 +55,7 @@ def agree(
         judges=judges or (),
         runs=runs,
         metric=_only_metric(metrics),
+        what=what,
         level=level,
         seed=seed,
     )

@@ -7,18 +7,21 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, get_args
 
+from berryeval._internal.validate import require_choice
 from berryeval.benchmarks import bundled_benchmarks, bundled_folder
 from berryeval.errors import BerryEvalError, DataError
 from berryeval.judging import (
     POOL,
     Pool,
+    Question,
     Vote,
     agreement,
     apply_decisions,
     current_votes,
     decide,
+    find_scale,
     grade_scale,
     key_of,
     open_ledger,
@@ -53,11 +56,13 @@ class JudgedPairs:
         benchmark: The benchmark with its own judgments.
         votes: Votes of all judges; those of "benchmark" are its own judgments.
         folder: Folder of the ledger.
+        what: What was judged: passages ("relevance") or answers.
     """
 
     benchmark: Benchmark
     votes: tuple[Vote, ...]
     folder: Path
+    what: Question = "relevance"
 
     @property
     def judges(self) -> list[str]:
@@ -68,7 +73,8 @@ class JudgedPairs:
     def grades(self) -> list[float]:
         """The grades of the benchmark's scale, and others that judges gave."""
         given = {vote.grade for vote in self.votes if vote.grade is not None}
-        return sorted({*grade_scale(self.benchmark), *given})
+        scale = grade_scale(self.benchmark) if self.what == "relevance" else find_scale(self.what)
+        return sorted({*scale, *given})
 
     @cached_property
     def pool(self) -> Pool | None:
@@ -157,6 +163,7 @@ def measure_judges(
     judges: Sequence[str] = (),
     runs: Sequence[str] = (),
     metric: str = "",
+    what: Question = "relevance",
     level: float = 0.95,
     seed: int = 0,
 ) -> JudgesCompared:
@@ -169,10 +176,12 @@ def measure_judges(
             taken if there is only one other judge.
         runs: Runs whose systems are scored under each judge; by default those of the pool.
         metric: Metric of these scores; by default that of the pool, else nDCG@10.
+        what: What was judged: "relevance" of passages, or "faithfulness" or "answer" for answers,
+            which have no scores.
         level: Confidence level.
         seed: Random seed.
     """
-    data = read_judges(benchmark, ledger)
+    data = read_judges(benchmark, ledger, what)
     chosen = list(judges) or [name for name in data.judges if name != OWN]
     if not judges and len(chosen) < _TWO:
         chosen = data.judges
@@ -184,8 +193,11 @@ def measure_judges(
     return JudgesCompared(data.benchmark, found, targets, conclusions)
 
 
-def read_judges(benchmark: str | None, ledger: str | None) -> JudgedPairs:
+def read_judges(
+    benchmark: str | None, ledger: str | None, what: Question = "relevance"
+) -> JudgedPairs:
     """Read a benchmark and the votes on it, those that are bundled with it included."""
+    require_choice("--what", what, get_args(Question))
     source = find_benchmark(benchmark, ledger)
     name = source if isinstance(source, str) else source.source
     loaded = load_source(source)
@@ -199,6 +211,9 @@ def read_judges(benchmark: str | None, ledger: str | None) -> JudgedPairs:
             f"{opened.shown}: nobody has judged a pair of {loaded.name} yet; begin with: berryeval "
             "judge pool RUN, then berryeval judge next"
         )
+    if what != "relevance":  # from here on they count as votes on pairs
+        votes = [replace(one, question="relevance") for one in votes if one.question == what]
+        return JudgedPairs(loaded, tuple(votes), opened.folder, what)
     votes = [*second, *votes]
     if all(one.judge != OWN for one in votes):
         votes = [*_list_own(loaded, votes, second), *votes]
@@ -238,9 +253,11 @@ def compare_conclusions(
     grades.
     """
     systems, notes = find_systems(data, runs)
-    if not systems:
+    if not systems and not notes:
         return None
     name = data.choose_metric(metric)
+    if not systems:
+        return Conclusions(name, 0, {}, {}, {}, tuple(notes))
     graded = [
         {
             key_of(one.query_id, one.target)
@@ -275,6 +292,8 @@ def compare_conclusions(
 
 def find_systems(data: JudgedPairs, runs: Sequence[str]) -> tuple[tuple[Candidate, ...], list[str]]:
     """Return the systems of runs, by default of those of the pool, and notes."""
+    if data.what != "relevance":
+        return (), []
     pool, notes = data.pool, []
     texts = list(runs)
     if not runs and pool is not None:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING
 
-from berryeval._internal.validate import require_choice
 from berryeval.errors import ConfigurationError, DataError
 from berryeval.judging import HUMAN, Question, calibrate, find_scale, key_of, read_both
 from berryeval.workflows.judge_agreement import (
@@ -57,10 +56,7 @@ def calibrate_judge(
         metric: Metric of these scores; by default that of the pool, else nDCG@10.
         seed: Random seed.
     """
-    require_choice("--what", what, get_args(Question))
-    data = read_judges(benchmark, ledger)
-    if what != "relevance":
-        data = replace(data, votes=_take_answers(data.votes, what))
+    data = read_judges(benchmark, ledger, what)
     model = judge or find_model(data)
     votes = select_votes(data, against)
     human, graded = read_both(votes, model, against)
@@ -99,11 +95,6 @@ def calibrate_judge(
         seed=seed,
     )
     return JudgeCalibrated(data.benchmark.name, found, tuple(notes))
-
-
-def _take_answers(votes: Sequence[Vote], what: Question) -> tuple[Vote, ...]:
-    """Return the votes on answers in the place of those on passages."""
-    return tuple(replace(vote, question="relevance") for vote in votes if vote.question == what)
 
 
 def _score_answers(
