@@ -6,6 +6,8 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from berryeval.anchors import Corpus, locate
 from berryeval.data import Document
@@ -162,7 +164,7 @@ def _count_words(method: TermSelection) -> Counter[str]:
     others = [Document(f"o{n}", f"common pebble{n} gravel{n} shale{n} flint{n}") for n in range(9)]
     how = KnownItems(method=method, noise=0.0, length=2)
     found: Counter[str] = Counter()
-    for seed in range(60):
+    for seed in range(40):
         drafts = draw_known_items([Document("d", text), *others], 10, replace(how, seed=seed))
         found.update(
             word for one in drafts.kept if one.passage.doc_id == "d" for word in one.text.split()
@@ -229,3 +231,19 @@ def test_a_corpus_without_enough_words_is_rejected() -> None:
 def test_a_single_passage_is_rejected() -> None:
     with pytest.raises(DataError, match="only one passage has enough words, which every search"):
         draw_known_items([Document("soil", SOIL)], 3)
+
+
+@given(
+    st.lists(st.text("aeoßİΣé中bcS #\n`-_1  ", min_size=40, max_size=200), min_size=2, max_size=5),
+    st.sampled_from(["popular", "uniform", "discriminative", "tf-idf"]),
+)
+@settings(max_examples=60, deadline=None)
+def test_any_text_gives_queries_or_a_reason(texts: list[str], method: TermSelection) -> None:
+    documents = [Document(f"d{place}", text) for place, text in enumerate(texts)]
+    try:
+        drafts = draw_known_items(documents, 3, KnownItems(method=method))
+    except DataError:
+        return
+    assert drafts.kept or drafts.rejected
+    corpus = Corpus(documents)
+    assert all(locate(one.targets[0], corpus).resolves for one in drafts.kept)

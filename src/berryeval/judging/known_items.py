@@ -143,11 +143,16 @@ class _TermIndex:
         self._homes: dict[str, list[int]] = defaultdict(list)
         totals: Counter[str] = Counter()
         plain, stemmed = Bm25(stemmer=""), Bm25()
+        term_of: dict[str, str] = {}
         for place, passage in enumerate(passages):
-            words = Counter(filter(_is_word, plain.tokenize(passage.text)))
+            words = Counter(plain.tokenize(passage.text))
             counts: Counter[str] = Counter()
             for word, often in words.items():
-                (term,) = stemmed.tokenize(word) or [word]
+                if not _is_word(word):
+                    continue
+                if word not in term_of:
+                    term_of[word] = next(iter(stemmed.tokenize(word)), word)
+                term = term_of[word]
                 counts[term] += often
                 self._forms[term][word] += often
             self.counts.append(dict(counts))
