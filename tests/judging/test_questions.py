@@ -165,6 +165,7 @@ REJECTIONS: list[tuple[dict[str, Any], dict[str, Any], str, str]] = [
     ({"quotes": ["The", "sand and"]}, {}, "quote not found", "none has 3 words"),
     ({"possible": False}, {}, "no answer from the model", "nothing to ask for"),
     ({"question": " "}, {}, "no answer from the model", "nothing to ask for"),
+    ({"question": "Why? " * 99}, {}, "no answer from the model", "a question of 495 characters"),
     (
         {"question": "Is it so that the gardener removes weeds by hand in winter the bed?"}, {},
         "copied words", "9 words in a row",

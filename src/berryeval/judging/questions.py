@@ -61,7 +61,7 @@ SAME_ANSWER: Final = 0.5  # share of the answer's words that an answer without t
 _FEWEST: Final = 40  # words of a passage that is worth asking about
 _FEWEST_TERMS: Final = 4  # of a question, from which on the share of copied words counts
 _TURNS: Final = 3  # questions about a passage at most
-_LONG: Final = 400  # characters of a question, for the estimate
+_LONG: Final = 400  # characters of a question or an answer
 _MOST_QUOTES: Final = 3
 _SHORTEST: Final = 3  # words of a quote
 
@@ -229,6 +229,9 @@ class QuestionWriter:
                 self.drafts.reject(task.passage, "no answer from the model", detail)
             elif not reply.data["possible"] or not reply.data["question"].strip():
                 self.drafts.reject(task.passage, "no answer from the model", "nothing to ask for")
+            elif len(reply.data["question"]) > _LONG:
+                detail = f"a question of {len(reply.data['question']):,} characters"
+                self.drafts.reject(task.passage, "no answer from the model", detail)
             elif written := self._read(task, reply.data):
                 found.append(written)
         return found
@@ -245,7 +248,7 @@ class QuestionWriter:
         if copied := self._find_copy(text, passage, places):
             self.drafts.reject(passage, "copied words", copied, text)
             return None
-        return _Written(task, text, data["type"], data["answer"].strip(), places)
+        return _Written(task, text, data["type"], truncate(data["answer"], _LONG), places)
 
     def _find_copy(self, text: str, passage: Chunk, targets: Sequence[Anchor]) -> str:
         """Say what a question copies; empty if it does not."""
