@@ -129,6 +129,20 @@ def test_decided_grades_replace_those_of_the_benchmark() -> None:
     assert len(found.judgments) == len(DRINKS.judgments) + 1
 
 
+def test_a_span_and_a_section_are_the_same_place() -> None:
+    """A hit is judged by its span; a judgment of the same text by its section is replaced."""
+    own = DRINKS.judgments[0]
+    text = DRINKS.document_of["tea"].text
+    start = text.index("## Green")
+    span = Anchor(document="tea", start=start, end=len(text) - 1, quote=text[start:-1])
+    part = Anchor(document="tea", start=start, end=start + 12)
+    given = [Vote("q1", span, 0, "Ann"), Vote("q2", span, 1, "Ann"), Vote("q1", part, 1, "Ann")]
+    found = apply_decisions(DRINKS, decide(given))
+    assert found.judgments[0] == replace(own, grade=0)
+    added = [(one.query_id, one.target) for one in found.judgments[len(DRINKS.judgments) :]]
+    assert added == [("q2", span), ("q1", part)]
+
+
 def test_votes_on_another_benchmark_are_refused() -> None:
     with pytest.raises(DataError, match="has no query 'no-such', which was judged"):
         apply_decisions(DRINKS, decide([Vote("no-such", TEA, 1, "Ann")]))

@@ -59,6 +59,22 @@ def test_many_processes_write_at_once(tmp_path: Path) -> None:
     assert sorted(found) == sorted(expected)
 
 
+def test_a_reader_sees_whole_votes_while_others_write(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """What was read once is there in every later reading, and nothing is damaged."""
+    writers = [start(write_numbers, str(tmp_path), n * EACH, ("shared",)) for n in range(2)]
+    ledger, seen = Ledger(tmp_path), set[str]()
+    with caplog.at_level(logging.WARNING, logger="berryeval"):
+        while any(one.is_alive() for one in writers):
+            found = {one.query_id for one in ledger.votes()}
+            assert seen <= found
+            seen = found
+    finish(*writers)
+    assert len(ledger.votes()) == 2 * EACH
+    assert "no vote" not in caplog.text
+
+
 BATCH, NOTE = 40, "x" * 20_000
 
 

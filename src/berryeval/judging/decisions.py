@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from berryeval._internal.validate import is_number, nearest, suggest
+from berryeval.anchors import Corpus, locate
 from berryeval.data import Judgment
 from berryeval.errors import ConfigurationError, DataError
 from berryeval.judging.ledger import JudgeKind, PairKey, Vote, current_votes, key_of
@@ -107,6 +108,7 @@ def _decide_pair(votes: Sequence[Vote], rule: DecisionRule) -> Decision:
 def apply_decisions(benchmark: Benchmark, decisions: Mapping[PairKey, Decision]) -> Benchmark:
     """Return the benchmark with the decided grades, which replace its own of the same pairs.
 
+    A judgment is of the same pair if its target is the same text, such as a section that is a hit.
     Undecided pairs keep the grade that the benchmark has, if any.
     """
     unknown = [one for one in decisions.values() if one.query_id not in benchmark.query_of]
@@ -116,10 +118,12 @@ def apply_decisions(benchmark: Benchmark, decisions: Mapping[PairKey, Decision])
             "votes belong to another benchmark"
         )
     grades = {key: one.grade for key, one in decisions.items() if one.grade is not None}
+    places = _find_places(benchmark, [one for key, one in decisions.items() if key in grades])
     known: set[PairKey] = set()
     judgments = []
     for judgment in benchmark.judgments:
         key = key_of(judgment.query_id, judgment.target)
+        key = key if key in grades else places.get(key, key)
         known.add(key)
         judgments.append(replace(judgment, grade=grades.get(key, judgment.grade)))
     added = [
@@ -128,6 +132,39 @@ def apply_decisions(benchmark: Benchmark, decisions: Mapping[PairKey, Decision])
         if key not in known and one.grade is not None
     ]
     return replace(benchmark, judgments=(*judgments, *added), locations={})
+
+
+def _find_places(benchmark: Benchmark, decided: Sequence[Decision]) -> dict[PairKey, PairKey]:
+    """Return the decided pair of each judgment that points at the same text in other words."""
+    corpus = Corpus(benchmark.documents)
+    spans: dict[tuple[str, str, int, int], PairKey] = {}
+    for one in decided:
+        place = _find_span(one.target, corpus)
+        if place is not None:
+            spans.setdefault((one.query_id, *place), key_of(one.query_id, one.target))
+    queries = {one.query_id for one in decided}
+    found = {}
+    for judgment in benchmark.judgments if spans else ():
+        if judgment.query_id in queries:
+            place = _find_span(judgment.target, corpus)
+            same = place and spans.get((judgment.query_id, *place))
+            if same:
+                found[key_of(judgment.query_id, judgment.target)] = same
+    return found
+
+
+def _find_span(target: Anchor, corpus: Corpus) -> tuple[str, int, int] | None:
+    """Return document, start and end of a target without the white space around it."""
+    place = locate(target, corpus)
+    if len(place.spans) != 1:
+        return None
+    ((name, start, end),) = place.spans
+    text = corpus.text(name)
+    if text is None:
+        return None
+    words = text.text[start:end]
+    begin = start + len(words) - len(words.lstrip())
+    return name, begin, begin + len(words.strip())
 
 
 def grade_scale(benchmark: Benchmark) -> tuple[float, ...]:
