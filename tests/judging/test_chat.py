@@ -101,6 +101,7 @@ OUTCOMES = {
     "content filter": (say("", "content_filter"), "refused"),
     "filtered prompt": (fail(400, "blocked", "content_filter"), "refused"),
     "cut off": (say('{"grade": 3, "rea', "length"), "cut off"),
+    "cut off before the first word": (say(None, "length"), "cut off"),
     "cut off after a whole object": (say(GOOD, "length"), "cut off"),
     "no JSON": (say("The grade is 3."), "invalid"),
     "prose around": (say(f"Here it is: {GOOD}"), "invalid"),

@@ -52,7 +52,7 @@ def judge_llm(  # noqa: PLR0913 - the options of the command
         what: relevance of passages; faithfulness of answers to their passages; or how far an answer
             agrees with the expected one.
         benchmark: Benchmark; default: that of the runs, or the only one with a pool here.
-        ledger: Folder of the votes; default: NAME.judged beside the benchmark.
+        ledger: Folder or store of the votes; default: NAME.judged beside the benchmark.
         depth: Number of hits of each ranking of the runs.
         concurrency: Requests at once.
         max_cost: Most US dollars that this model may cost on this ledger, earlier jobs included.

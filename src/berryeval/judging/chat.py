@@ -306,7 +306,8 @@ class ChatModel:
         if end == "content_filter" or (isinstance(refusal, str) and refusal):
             return reply._replace(outcome="refused", text=self._shown(refusal or text or end))
         if end == "length":
-            return reply._replace(outcome="cut off")
+            words = f"longer than {self.max_tokens:,} tokens (--max-tokens): {text}"
+            return reply._replace(outcome="cut off", text=words)
         if not isinstance(content, str):
             found = f"no text in the answer, found {describe_json(content)}"
             return reply._replace(outcome="invalid", text=self._shown(found))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from berryeval.judging.pool import Pair
 
 _LONGEST_NOTE: Final = 500  # characters of a reason
+_SECONDS: Final = 1.0  # between votes that are written: each time takes some milliseconds
 
 
 @dataclass(frozen=True)
@@ -136,6 +138,8 @@ class ModelJudge:
                 "name with --judge"
             )
         self._known = {_identify(one) for one in votes}
+        self._waiting: list[Vote] = []
+        self._written = time.monotonic()
 
     def estimate(self, tasks: Sequence[JudgeTask]) -> JobEstimate:
         """Return what the tasks can cost at most; nothing is sent or written."""
@@ -144,9 +148,10 @@ class ModelJudge:
     def judge(
         self, tasks: Sequence[JudgeTask], progress: Callable[[int], object] = lambda _: None
     ) -> ModelVotes:
-        """Grade the tasks; every grade is in the ledger before the next is waited for.
+        """Grade the tasks, and add the grades to the ledger about every second.
 
-        `progress` gets the number of tasks that are done.
+        A process that is killed in between finds them in the log of the job. `progress` gets the
+        number of tasks that are done.
         """
         by_id = {task.id: task for task in tasks}
         before = len(self._known)
@@ -158,7 +163,10 @@ class ModelJudge:
             self._keep(by_id[question.id], reply)
             progress(done)
 
-        result = self._job.run([_to_question(task) for task in by_id.values()], receive)
+        try:
+            result = self._job.run([_to_question(task) for task in by_id.values()], receive)
+        finally:
+            self._write()
         graded = {
             name: float(one.data["grade"])
             for name, one in result.replies.items()
@@ -183,9 +191,18 @@ class ModelJudge:
             return
         vote = self._build_vote(task, reply)
         identity = _identify(vote)
-        if identity not in self._known:
-            self._ledger.append([vote])
-            self._known.add(identity)
+        if identity in self._known:
+            return
+        self._known.add(identity)
+        self._waiting.append(vote)
+        if time.monotonic() - self._written > _SECONDS:
+            self._write()
+
+    def _write(self) -> None:
+        votes, self._waiting = self._waiting, []
+        if votes:
+            self._ledger.append(votes)
+        self._written = time.monotonic()
 
     def _build_vote(self, task: JudgeTask, reply: Reply) -> Vote:
         model = self._job.model

@@ -13,8 +13,8 @@ import json
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from berryeval.errors import ConfigurationError
 
@@ -138,6 +138,30 @@ def find_scale(question: Question, grades: Sequence[float] = (0, 1, 2, 3)) -> Sc
     return {**meanings, 0: _NO_USE, **{one: _HARMFUL for one in found if one < 0}}
 
 
+class _Rules(NamedTuple):
+    """What all questions of a kind share: the instructions, the schema and the hash of both."""
+
+    text: str
+    schema: dict[str, Any]
+    hash: str
+
+
+@cache
+def _write_rules(question: Question, scale: tuple[tuple[float, str], ...]) -> _Rules:
+    grades = "\n".join(f"{grade:g}: {meaning}" for grade, meaning in scale)
+    text = "\n\n".join((_TASKS[question], f"Grades:\n{grades}", _DATA_RULES, _ANSWER_RULES))
+    known = sorted(grade for grade, _ in scale)
+    kind = "integer" if all(isinstance(one, int) for one in known) else "number"
+    schema = {
+        "type": "object",
+        "properties": {"reason": {"type": "string"}, "grade": {"type": kind, "enum": known}},
+        "required": ["reason", "grade"],
+        "additionalProperties": False,
+    }
+    fixed = json.dumps([text, _BEGIN, _END, _LAST, schema])
+    return _Rules(text, schema, hashlib.sha256(fixed.encode()).hexdigest()[:16])
+
+
 @dataclass(frozen=True)
 class Prompt:
     """A question to a model about texts.
@@ -152,35 +176,24 @@ class Prompt:
     texts: Mapping[str, str | Sequence[str]] = field(repr=False)
     scale: Scale = field(default_factory=lambda: find_scale("relevance"), repr=False)
 
-    @cached_property
+    @property
     def system(self) -> str:
         """The instructions, which do not depend on the texts."""
-        grades = "\n".join(f"{grade:g}: {meaning}" for grade, meaning in self.scale.items())
-        parts = (_TASKS[self.question], f"Grades:\n{grades}", _DATA_RULES, _ANSWER_RULES)
-        return "\n\n".join(parts)
+        return self._rules.text
 
     @property
     def schema(self) -> dict[str, Any]:
         """The JSON Schema of the answer."""
-        whole = all(isinstance(one, int) for one in self.scale)
-        return {
-            "type": "object",
-            "properties": {
-                "reason": {"type": "string"},
-                "grade": {
-                    "type": "integer" if whole else "number",
-                    "enum": sorted(self.scale),
-                },
-            },
-            "required": ["reason", "grade"],
-            "additionalProperties": False,
-        }
+        return self._rules.schema
 
     @property
     def hash(self) -> str:
         """Hash of everything but the texts."""
-        fixed = [self.system, _BEGIN, _END, _LAST, self.schema]
-        return hashlib.sha256(json.dumps(fixed).encode()).hexdigest()[:16]
+        return self._rules.hash
+
+    @property
+    def _rules(self) -> _Rules:
+        return _write_rules(self.question, tuple(self.scale.items()))
 
     @property
     def content(self) -> str:
