@@ -306,7 +306,7 @@ class ChatModel:
         if end == "content_filter" or (isinstance(refusal, str) and refusal):
             return reply._replace(outcome="refused", text=self._shown(refusal or text or end))
         if end == "length":
-            words = f"longer than {self.max_tokens:,} tokens (--max-tokens): {text}"
+            words = f"{text}... (longer than {self.max_tokens:,} tokens)".strip()
             return reply._replace(outcome="cut off", text=words)
         if not isinstance(content, str):
             found = f"no text in the answer, found {describe_json(content)}"
