@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 PRICES = {"price_in": 2.5, "price_out": 10.0}
+GIT = shutil.which("git") or "git"
 OPENED: list[ChatModel] = []
 
 
@@ -262,6 +264,31 @@ def test_torn_and_damaged_lines_do_not_count(tmp_path: Path) -> None:
         result = ChatJob(model, tmp_path).run(questions(3))
     assert (result.known, result.asked) == (1, 2)
     assert {one.data["grade"] for one in result.replies.values()} == {2}
+
+
+def test_logs_of_two_people_merge(tmp_path: Path) -> None:
+    """Git keeps the lines of both, and neither asks what the other has asked."""
+
+    def git(*words: str) -> None:
+        who = ("-c", "user.name=x", "-c", "user.email=x@x", "-c", "commit.gpgsign=false")
+        subprocess.run([GIT, *who, *words], cwd=tmp_path, check=True, capture_output=True)
+
+    with chat_server() as server:
+        job = ChatJob(build(server.url, **PRICES), tmp_path)
+        git("init", "-q", "-b", "main")
+        job.run(questions(2))
+        git("add", ".")
+        git("commit", "-qm", "both")
+        git("checkout", "-qb", "other")
+        job.run(questions(4))
+        git("commit", "-qam", "other")
+        git("checkout", "-q", "main")
+        job.run([*questions(2), *questions(6)[4:]])
+        git("commit", "-qam", "main")
+        git("merge", "-q", "other")
+        result = job.run(questions(6))
+    assert (result.known, result.asked) == (6, 0)
+    assert set(server.times.values()) == {1}
 
 
 def test_one_process_asks_at_a_time(tmp_path: Path) -> None:

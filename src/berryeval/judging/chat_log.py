@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 _ZERO: Final = Decimal(0)
 _FOLDER: Final = "chats"
+_ATTRIBUTES: Final = "*.jsonl merge=union\n"  # git keeps the lines of both sides of a merge
 _CHECKSUM: Final = b', "checksum": "%08x"}'
 
 
@@ -109,6 +110,9 @@ class ChatLog:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._file = os.open(self.path, flags, 0o666)
             self._claim(self._file)
+            attributes = self.path.with_name(".gitattributes")
+            if not attributes.exists():
+                attributes.write_text(_ATTRIBUTES, encoding="utf-8")
         except OSError as error:
             self.__exit__()
             raise self._write_error(error) from None
