@@ -237,6 +237,21 @@ def test_a_past_run_is_rescored_by_votes_and_compared(capsys: pytest.CaptureFixt
     assert later["notes"][0] == "with 3 judgments of 2 judges from drinks.judged"
 
 
+def test_a_run_is_rescored_by_its_own_ledger(capsys: pytest.CaptureFixture[str]) -> None:
+    open_ledger("votes.db", "drinks").append([vote("q1", GREEN, 0)])
+    berryeval("eval", "drinks", "--providers", "bm25", "-m", "RR", "--judged", "votes.db")
+    found = rescored(capsys, "-m", "RR")
+    assert (found["same_judgments"], found["notes"]) == (True, [])
+    found = rescored(capsys, "--judged", "none")
+    assert found["notes"][0] == "without the votes of judges that the run was scored by"
+    assert found["notes"][1].endswith(" --judged none")
+
+
+def test_a_masked_password_is_asked_for() -> None:
+    with pytest.raises(ConfigurationError, match=r"does not hold its password; give --judged ag"):
+        load_judged("drinks", "postgresql://ann:***@localhost/votes")
+
+
 def test_saving_keeps_the_judgments_of_the_run(capsys: pytest.CaptureFixture[str]) -> None:
     berryeval("eval", "drinks", "--providers", "bm25", "-m", "RR")
     judge_drinks()

@@ -44,7 +44,7 @@ def rescore(
         qrels: Judgments by hit id (TREC, JSON, ...), used instead of the benchmark's.
         benchmark: Current location of the benchmark, whose judgments may have changed.
         judged: Votes of judges that count: auto (those in BENCHMARK.judged, if there are any),
-            none, or the folder or store of a ledger; with --save as in the run.
+            none, or the folder or store of a ledger; default: as in the run.
         per_query: Also print one row per query.
         save: Add the metrics to the run folder and the store; existing scores stay.
         store: Path or PostgreSQL URL of the store; default: .berryeval/results.db.

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, get_args
 
+from berryeval._internal.masking import MASK
 from berryeval._internal.text import pluralize
 from berryeval._internal.validate import require_choice
 from berryeval.anchors import Corpus, locate
@@ -114,6 +115,11 @@ def judge_benchmark(
     if judged == NO_VOTES:
         return JudgedData(benchmark)
     name = source if isinstance(source, str) else source.source
+    if MASK in judged:
+        raise ConfigurationError(
+            f"the ledger {judged}: the folder of the run does not hold its password; give --judged "
+            "again, or write it as ${NAME}"
+        )
     place = "" if judged == AUTO else str(Secrets().fill_in(judged))
     ledger = open_ledger(place, name)
     decisions = decide(ledger.votes(), rule) if ledger.exists else {}

@@ -73,16 +73,18 @@ def rescore(
 
     `qrels` is a file of judgments of ids. `benchmark` is the place of the benchmark, whose
     judgments count even if they have changed; by default the benchmarks of the plan must be
-    unchanged. The votes of judges count as in `load_judged`, and without metrics those of the run
-    are computed by them. `save` adds the metrics to the run, in its folder and in the store; unless
-    `judged` says otherwise, by the judgments of the run.
+    unchanged. The votes of judges count as in `load_judged`, by default those of the ledger that
+    the run used, and without metrics those of the run are computed by them. `save` adds the metrics
+    to the run, in its folder and in the store; unless `judged` says otherwise, by the judgments of
+    the run.
     """
     found = find_run(run, store)
     if qrels is not None:
         parts = rescore_by_qrels(found, metrics, qrels)
     else:
         had_votes = any("judged" in part.extra for part in found.record.benchmarks)
-        votes = judged or (NO_VOTES if save and not had_votes else AUTO)
+        usual = str(found.record.plan.get("judged") or AUTO)
+        votes = judged or (NO_VOTES if save and not had_votes else usual)
         parts = rescore_by_benchmark(found, metrics, benchmark, votes)
     if not any(part.scores for part in parts):
         raise DataError(f"run {found.record.id}: no provider has answers to score")
