@@ -17,11 +17,9 @@ from berryeval.judging import (
     Ledger,
     ModelJudge,
     Question,
-    StoreLedger,
     build_answer_task,
     build_pair_tasks,
     grade_scale,
-    name_place,
     open_ledger,
 )
 from berryeval.relevance import ANSWER_FIELDS
@@ -45,7 +43,7 @@ class ModelRequest:
         what: "relevance" of passages, "faithfulness" of answers to their passages, or agreement of
             an "answer" with the expected one.
         benchmark: Benchmark; by default that of the runs, or the only one with a pool here.
-        ledger: Folder of the ledger; by default beside the benchmark.
+        ledger: Folder or store of the ledger; by default the folder beside the benchmark.
         judge: Name of the judge; by default that of the model.
         base_url: Address of the server; by default OpenAI's.
         key_name: Environment variable with the key; by default OPENAI_API_KEY.
@@ -157,48 +155,40 @@ def judge_by_model(
 
 
 def _find_tasks(request: ModelRequest) -> _Tasks:
-    """Find what to judge, and the ledger; a store has votes, and a folder everything else."""
-    folder = request.ledger
-    if folder is not None and isinstance(open_ledger(folder, "any"), StoreLedger):
-        folder = None
     if request.what != "relevance":
-        return _find_answers(request, folder)
+        return _find_answers(request)
     notes: list[str] = []
     if request.runs:
-        pooled = collect_pool(_request_pool(request, folder))
+        pooled = collect_pool(_request_pool(request))
         pool, notes = pooled.pool, list(pooled.notes)
-        benchmark, place = load_source(pool.benchmark), pooled.path.parent
+        benchmark = load_source(pool.benchmark)
+        ledger = open_ledger(request.ledger or "", pool.benchmark)
     else:
-        desk = open_desk(request.benchmark, folder, request.judge or request.model)
-        pool, benchmark, place = desk.session.pool, desk.benchmark, desk.session.ledger.folder
+        desk = open_desk(request.benchmark, request.ledger, request.judge or request.model)
+        pool, ledger, benchmark = desk.session.pool, desk.session.ledger, desk.benchmark
     expected = {query.id: find_expected(query) for query in benchmark.queries}
     grades = grade_scale(benchmark)
     tasks = build_pair_tasks(pool.pairs, benchmark.query_of, grades, expected)
     if missing := len(pool.pairs) - len(tasks):
         notes.append(f"{pluralize(missing, 'pair')} without a text cannot be judged")
-    return _Tasks(tasks, _open_ledger(request, folder or str(place), pool.benchmark), notes)
+    return _Tasks(tasks, ledger, notes)
 
 
-def _open_ledger(request: ModelRequest, folder: str, source: str) -> Ledger:
-    if request.ledger is None or request.ledger == folder:
-        return Ledger(folder)
-    return open_ledger(request.ledger, source)
-
-
-def _request_pool(request: ModelRequest, folder: str | None) -> PoolRequest:
+def _request_pool(request: ModelRequest) -> PoolRequest:
     return PoolRequest(
-        request.runs, request.depth, benchmark=request.benchmark, ledger=folder, everything=True
-    )
+        request.runs, request.depth, benchmark=request.benchmark, ledger=request.ledger,
+        everything=True,
+    )  # fmt: skip
 
 
-def _find_answers(request: ModelRequest, folder: str | None) -> _Tasks:
+def _find_answers(request: ModelRequest) -> _Tasks:
     """Find the answers that the systems of runs wrote."""
     if not request.runs:
         raise ConfigurationError(
             f"--what {request.what} judges the answers of runs; name them, as in: "
             f"berryeval judge llm latest --what {request.what} --model NAME"
         )
-    found = read_systems(_request_pool(request, folder))
+    found = read_systems(_request_pool(request))
     notes = list(found.notes)
     tasks = []
     written = lacking = 0
@@ -227,8 +217,7 @@ def _find_answers(request: ModelRequest, folder: str | None) -> _Tasks:
         raise DataError(f"none of {pluralize(written, 'answer')} has {needs} to be judged by")
     if lacking:
         notes.append(f"{pluralize(lacking, 'answer')} without {needs} cannot be judged")
-    place = folder or str(name_place(found.place))
-    return _Tasks(tasks, _open_ledger(request, place, found.place), notes)
+    return _Tasks(tasks, open_ledger(request.ledger or "", found.place), notes)
 
 
 def _read_text(hit: Hit, benchmark: Benchmark) -> str:
