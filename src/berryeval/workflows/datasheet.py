@@ -30,8 +30,9 @@ _ABOUT: Final = {
 _LIMITS: Final = {
     "known-item": """\
 - The words of a query occur in its passage, so lexical search looks better than it is for users who
-  use other words. Use it to find what is broken and to compare systems of one kind (chunkers,
-  parameters), not to choose between lexical and dense search.
+  use other words. Use it for a first look and as a smoke test. On benchmarks with judgments of
+  people, such queries ranked engines and chunkers quite differently than people's questions did
+  (docs/judging.md), so do not choose between systems by them.
 - One passage counts as relevant; others may be just as useful. Queries whose words fit many
   passages were rejected, which makes the rest easier than those of users.
 - Every document is asked for equally often. Users do not do that.""",
