@@ -11,7 +11,7 @@ unexport PYTHONDONTWRITEBYTECODE
 MODULES := $(VENV)/.modules-$(shell find src -name '*.py' | LC_ALL=C sort | cksum | cut -d' ' -f1)
 NATIVE := CMakeLists.txt CMakePresets.json $(shell find native -name '*.?pp')
 
-.PHONY: demo baseline calibrate quality torture test lint types layers native-test pytest pytest-native pytest-python bench docs sanitize clean help
+.PHONY: demo baseline calibrate simulate-judging quality torture test lint types layers native-test pytest pytest-native pytest-python bench docs sanitize clean help
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' Makefile | expand -t 14
@@ -70,6 +70,9 @@ docs: $(VENV)/.installed  ## write the documentation pages that are generated fr
 
 calibrate: $(VENV)/.tools $(VENV)/.installed  ## simulate error rates of tests and intervals on real scores, and write docs/statistics.md
 	$(BIN)/python benchmarks/calibrate.py
+
+simulate-judging: $(VENV)/.demo $(VENV)/.installed  ## simulate how many judgments the strategy decisive needs, and write docs/judging.md
+	$(BIN)/python benchmarks/simulate_judging.py --document
 
 baseline: $(VENV)/.demo $(VENV)/.installed  ## measure the bundled providers again and write docs/baseline.md
 	$(BIN)/berryeval eval --benchmarks technical-docs spring-boot --providers bm25 dense hybrid \

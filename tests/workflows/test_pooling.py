@@ -245,3 +245,13 @@ def test_a_damaged_pool_is_not_overwritten() -> None:
     with pytest.raises(DataError, match=r"pool\.json"):
         pool("run")
     assert json.dumps("pairs") in (FOLDER / "pool.json").read_text(encoding="utf-8")
+
+
+def test_a_run_in_the_store_is_pooled_without_its_folder() -> None:
+    before = pool("run#bm25")
+    name = before.systems["bm25"].partition("#")[0]
+    shutil.rmtree("run")
+    shutil.rmtree(FOLDER)
+    after = pool(f"{name}#bm25")
+    assert after.pairs == before.pairs
+    assert after.rankings == before.rankings

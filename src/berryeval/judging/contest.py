@@ -122,6 +122,7 @@ class Contest:
         self._level_of = np.full(len(pairs), -1, dtype=np.int64)
         self._also = np.zeros_like(self._known)  # grades of pairs that only other systems have
         self._drawn: Levels | None = None
+        self._weighed: tuple[VerdictWord, float] | None = None
 
     @property
     def enough(self) -> int:
@@ -167,7 +168,7 @@ class Contest:
         found = np.array([level_of[grades[name]] if name in grades else -1 for name in self.ids])
         if np.array_equal(found, self._level_of):
             return
-        self._level_of, self._drawn = found, None
+        self._level_of, self._drawn, self._weighed = found, None, None
         self._also = np.zeros_like(self._known)
         for name in self._others.keys() & grades.keys():
             if self._others[name] in self._place_of:
@@ -189,6 +190,11 @@ class Contest:
 
         The probability is 1 only if no grade can change the verdict.
         """
+        if self._weighed is None:
+            self._weighed = self._weigh()
+        return self._weighed
+
+    def _weigh(self) -> tuple[VerdictWord, float]:
         if self._is_settled():
             return _WORDS[self._test()], 1.0
         tried = verdicts_of(self._differ(self._draw()))

@@ -24,7 +24,8 @@ from berryeval.judging import (
 )
 from berryeval.relevance import ANSWER_FIELDS
 from berryeval.workflows.judge_desk import open_desk
-from berryeval.workflows.pooling import PoolRequest, collect_pool, read_systems
+from berryeval.workflows.pooled_systems import read_systems
+from berryeval.workflows.pooling import PoolRequest, collect_pool
 from berryeval.workflows.selection import load_source
 
 if TYPE_CHECKING:
@@ -188,7 +189,8 @@ def _find_answers(request: ModelRequest) -> _Tasks:
             f"--what {request.what} judges the answers of runs; name them, as in: "
             f"berryeval judge llm latest --what {request.what} --model NAME"
         )
-    found = read_systems(_request_pool(request))
+    wanted = _request_pool(request)
+    found = read_systems(wanted.runs, wanted.benchmark)
     notes = list(found.notes)
     tasks = []
     written = lacking = 0

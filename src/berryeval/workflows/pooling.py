@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
-from berryeval._internal.files import plain_suffix
 from berryeval._internal.text import pluralize
 from berryeval._internal.validate import (
     require,
     require_choice,
     require_fraction,
     require_whole,
-    suggest,
 )
 from berryeval.anchors import make_anchor
-from berryeval.benchmarks import bundled_benchmarks
 from berryeval.data import Anchor, Chunk, Hit
 from berryeval.errors import ConfigurationError, DataError
 from berryeval.judging import (
@@ -29,6 +26,7 @@ from berryeval.judging import (
     decide,
     draw_pairs,
     find_probabilities,
+    grade_scale,
     make_pair_id,
     open_ledger,
     read_rank_sum,
@@ -37,10 +35,7 @@ from berryeval.judging import (
 from berryeval.relevance import Relevance, all_judgments
 from berryeval.workflows.config import check_model
 from berryeval.workflows.plan import RelevanceSpec
-from berryeval.workflows.rescoring import find_hits, find_part, load_unchanged, recorded_chunker
-from berryeval.workflows.run_finder import FoundRun
-from berryeval.workflows.selection import chunk_documents, load_source
-from berryeval.workflows.systems import Candidate, Source, label_candidates
+from berryeval.workflows.pooled_systems import Chunkings, PooledSystem, read_systems
 
 if TYPE_CHECKING:
     from berryeval._internal.files import PathLike
@@ -48,8 +43,6 @@ if TYPE_CHECKING:
 
 STRATEGIES: Final = ("depth", "random", "decisive")
 _CONTEXT: Final = 300  # characters before and after a passage
-_JSON: Final = ".json"  # ending of the record of a run; other files are rankings
-_PROTOCOL_TOP: Final = 3.0  # highest grade of docs/judging.md
 
 
 @dataclass(frozen=True)
@@ -115,18 +108,6 @@ class Pooling:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class PooledSystem:
-    """The hits of a system, the answers that it wrote, and what judges them."""
-
-    label: str
-    run: str
-    hits: Mapping[str, Sequence[Hit]]
-    chunker: str = ""
-    options: Mapping[str, Any] = field(default_factory=dict)
-    answers: Mapping[str, str] = field(default_factory=dict)
-
-
 def pool_runs(request: PoolRequest) -> Pooling:
     """Add the unjudged hits of runs to the pool of their benchmark, and write it.
 
@@ -151,7 +132,7 @@ def collect_pool(request: PoolRequest) -> Pooling:
 def _collect(request: PoolRequest) -> tuple[Pool, Pool | None, Path, tuple[str, ...]]:
     """Return the pool of the runs, the one that was there, its place, and what to say about it."""
     metrics = request.sums
-    place, benchmark, chunkings, systems, notes = read_systems(request)
+    place, benchmark, chunkings, systems, notes = read_systems(request.runs, request.benchmark)
     ledger = open_ledger(request.ledger or "", place)
     folder = ledger.folder
     path = folder / POOL
@@ -161,141 +142,6 @@ def _collect(request: PoolRequest) -> tuple[Pool, Pool | None, Path, tuple[str, 
         collector.add(system)
     new = replace(collector.build(place), metrics=metrics)
     return new, before, path, (*notes, *collector.notes)
-
-
-class PooledSystems(NamedTuple):
-    """The systems of runs, with the benchmark that they were asked, and its place."""
-
-    place: str
-    benchmark: Benchmark
-    chunkings: Chunkings
-    systems: list[PooledSystem]
-    notes: list[str]
-
-
-def read_systems(request: PoolRequest) -> PooledSystems:
-    """Read the hits and answers of every system of the runs."""
-    files = [text for text in request.runs if _is_ranking_file(text)]
-    sources = [Source.find(text) for text in request.runs if text not in files]
-    place, benchmark = _load(request, sources)
-    notes: list[str] = []
-    chunkings = Chunkings(benchmark)
-    systems = [
-        *_read_runs(sources, benchmark, chunkings, notes),
-        *(_read_file(text, benchmark, chunkings, notes) for text in files),
-    ]
-    if not systems:
-        raise DataError(f"there are no hits to pool: {'; '.join(notes)}")
-    return PooledSystems(place, benchmark, chunkings, systems, notes)
-
-
-def _is_ranking_file(text: str) -> bool:
-    return Path(text).is_file() and plain_suffix(text) != _JSON
-
-
-def _load(request: PoolRequest, sources: Sequence[Source]) -> tuple[str, Benchmark]:
-    """Load the benchmark, and return the text that names its place."""
-    wanted = request.benchmark
-    if wanted is not None and (Path(wanted).exists() or wanted in bundled_benchmarks()):
-        return wanted, load_source(wanted)
-    if not sources:
-        if wanted is not None:
-            return wanted, load_source(wanted)
-        raise ConfigurationError("files of rankings need their benchmark: add --benchmark SOURCE")
-    names = {one.text: [part.name for part in one.run.benchmarks] for one in sources}
-    every = list(dict.fromkeys(name for own in names.values() for name in own))
-    if wanted is not None and wanted not in every:
-        raise ConfigurationError(f"no run has the benchmark {wanted!r}; {suggest(wanted, every)}")
-    if wanted is None and len(every) != 1:
-        shown = "; ".join(f"{text}: {', '.join(own) or 'none'}" for text, own in names.items())
-        raise ConfigurationError(
-            f"the runs are about several benchmarks ({shown}); choose one with --benchmark"
-        )
-    name = wanted or every[0]
-    source = next(one for one in sources if name in names[one.text])
-    at = names[source.text].index(name)
-    benchmark = load_unchanged(source.run, at, source.run.benchmarks[at])
-    given: Any = source.run.plan["benchmarks"][at]
-    return given if isinstance(given, str) else str(given["source"]), benchmark
-
-
-class Chunkings:
-    """The chunks of a benchmark by chunker."""
-
-    def __init__(self, benchmark: Benchmark) -> None:
-        self._benchmark = benchmark
-        self._known: dict[str, list[Chunk]] = {}
-
-    def get(self, chunker: str) -> list[Chunk]:
-        """Return the chunks of a chunker; "" for the suggested one."""
-        if chunker not in self._known:
-            self._known[chunker] = chunk_documents(self._benchmark, chunker)
-        return self._known[chunker]
-
-
-def _read_runs(
-    sources: Sequence[Source], benchmark: Benchmark, chunkings: Chunkings, notes: list[str]
-) -> list[PooledSystem]:
-    found = []
-    for source in sources:
-        part = find_part(source.run, benchmark)
-        if part.hash_without_votes != benchmark.content_hash:
-            notes.append(f"{benchmark.name} has changed since the run {source.run.id}")
-        found += [
-            Candidate(one.name, source, part, one)
-            for one in part.providers
-            if source.provider in {"", one.name}
-        ]
-    systems = []
-    for one in label_candidates(found):
-        chunker = recorded_chunker(one.source.folder, one.part, one.record)
-        known = [benchmark.query_of[q.id] for q in one.part.queries if q.id in benchmark.query_of]
-        run = FoundRun(one.source.run, one.source.folder)
-        hits, more = find_hits(run, one.part, one.record, known, chunkings.get(chunker))
-        notes += more
-        if not any(hits.values()):
-            why = f" ({one.record.failure})" if one.record.failure else ""
-            problem = f"{one.label} of {one.source.text} has no hits{why}"
-            if one.source.provider:
-                raise DataError(f"{problem}, so there is nothing to pool")
-            notes.append(f"{problem}; it is left out")
-            continue
-        options = one.source.run.plan.get("relevance") or {}
-        identity = f"{one.source.run.id}#{one.record.name}"
-        written = {answer.query_id: answer.answer for answer in one.record.answers}
-        systems.append(PooledSystem(one.label, identity, hits, chunker, options, written))
-    return systems
-
-
-def _read_file(
-    path: str, benchmark: Benchmark, chunkings: Chunkings, notes: list[str]
-) -> PooledSystem:
-    """Read a file of rankings, whose ids are chunks or documents of the benchmark."""
-    from berryeval.providers import build_hit
-    from berryeval.scoring import as_run
-
-    ranked = as_run(path).ranked().to_dict()
-    known = {query: found for query, found in ranked.items() if query in benchmark.query_of}
-    if not known:
-        examples = f"{next(iter(ranked), '')!r:.60} and {next(iter(benchmark.query_of), '')!r:.60}"
-        raise DataError(
-            f"{path}: no query of the run is in {benchmark.name} (they look like {examples})"
-        )
-    if len(known) < len(ranked):
-        notes.append(f"{path}: {len(ranked) - len(known)} queries are not in {benchmark.name}")
-    chunk_of = {chunk.id: chunk for chunk in chunkings.get("")}
-    hits = {
-        query: [
-            build_hit(chunk_of[name], score, rank)
-            if name in chunk_of and name not in benchmark.document_of
-            else Hit(name, score, rank)
-            for rank, (name, score) in enumerate(found.items(), start=1)
-        ]
-        for query, found in known.items()
-    }
-    if not any(hits.values()):
-        raise DataError(f"{path}: has no hits, so there is nothing to pool")
-    return PooledSystem(Path(path).name, str(Path(path)), hits)
 
 
 def _relabel(systems: Sequence[PooledSystem], before: Pool | None) -> list[PooledSystem]:
@@ -330,9 +176,8 @@ class _Collector:
             make_pair_id(one.query_id, one.target): one.grade for one in decisions.values()
         }
         self._judged = apply_decisions(benchmark, decisions)
-        grades = [one.grade for one in benchmark.judgments]
-        grades += [one.grade for one in votes if one.grade is not None]
-        self._highest = max(grades, default=_PROTOCOL_TOP) or _PROTOCOL_TOP
+        given = [one.grade for one in votes if one.grade is not None]
+        self._highest = float(max(*grade_scale(benchmark), *given))
         self._rules: dict[tuple[str, str], Relevance] = {}
         self._pairs: dict[str, Pair] = {}
         self._ranks: dict[str, int] = {}
