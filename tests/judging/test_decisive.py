@@ -26,7 +26,7 @@ from tests.judging.test_contest import draw_world
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
-from simulate_judging import build_pool, judge_until_decided
+from simulate_judging import BENCHMARKS, DOCUMENT, HEADER, build_pool, judge_until_decided
 
 
 def make_world(seed: int = 0, **options: float) -> tuple[Pool, dict[str, float]]:
@@ -154,3 +154,14 @@ def test_a_small_simulation_is_right_with_a_quarter_of_the_judgments() -> None:
     assert [one.verdict for one in trials[:2]] == ["better", "better"]
     assert all(one.share <= 0.25 for one in trials[:2])
     assert all(one.probability >= 0.95 for one in trials)
+
+
+def test_the_page_has_the_table_of_the_simulation() -> None:
+    page = DOCUMENT.read_text(encoding="utf-8")
+    table = page.partition("<!-- begin decisive -->\n")[2].partition("<!-- end decisive -->")[0]
+    header, _, *rows = [line.strip("| ").split(" | ") for line in table.strip().splitlines()]
+    assert header == HEADER
+    assert {row[0] for row in rows} == {*BENCHMARKS, "all"}
+    share, right, error = rows[-1][3], rows[-1][6], rows[-1][8]
+    assert f"**{share.replace('%', ' %')}** of the judgments" in page
+    assert float(right.strip("%")) + float(error.strip("%")) == pytest.approx(100)
