@@ -198,9 +198,10 @@ def test_the_scale_of_a_benchmark(
         {}, {"kind": "llm", "tokens": 7, "cost": 0.5, "model": "m"}, {"question": "answer"},
         {"target": {"document": "d", "section": ["A", "B"], "subsections": False}},
         {"target": {"document": "d", "start": 1, "end": 2, "unit": "lines"}}, {"new": [1]},
-        {"target": "chunk-1"}, {"kind": "robot"}, {"kind": ["llm"]}, {"grade": "2"},
+        {"sheet": "abc"}, {"target": "chunk-1"}, {"kind": "robot"}, {"kind": ["llm"]},
         {"grade": True}, {"judge": ""}, {"time": "noon"}, {"target": {}}, {"target": {"end": 1}},
         {"target": {"document": "d", "unit": "pages"}}, {"query_id": None}, {"tokens": 1.5},
+        {"grade": "2"},
     ],
 )  # fmt: skip
 def test_the_fast_reader_reads_what_the_strict_one_reads(changes: dict[str, object]) -> None:

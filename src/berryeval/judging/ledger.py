@@ -45,7 +45,7 @@ _CHECKSUM: Final = b', "checksum": "%08x"}'
 _CHECKSUM_SIZE: Final = len(_CHECKSUM % 0)
 _ATTRIBUTES: Final = b"votes/*.jsonl merge=union -text\n"
 _LOCK_TIMEOUT: Final = 60.0  # seconds
-_TAIL: Final = 1 << 14  # bytes at the end of a file, with the times of its last votes
+_TAIL: Final = 1 << 16  # bytes at the end of a file, with the times of its last votes
 _NAMED: Final = 3  # damaged lines of a file in the log
 _DECODER: Final = json.JSONDecoder()
 _SHAPES: Final[Mapping[str, tuple[type, ...]]] = {  # of values in JSON, by annotation
@@ -352,10 +352,11 @@ def read_vote(text: bytes) -> Vote | None:
     """
     try:
         data = _DECODER.decode(text.decode())
-        if _fits(_VOTE, data) and _fits(_ANCHOR, data["target"]):
-            return Vote(**{**data, "target": Anchor(**data["target"])})
+        extra = {name: data.pop(name) for name in data.keys() - _NAMES}
+        if _fits(_VOTE, data) and _fits(_ANCHOR, data["target"]) and _are_texts(extra):
+            return Vote(**{**data, "target": Anchor(**data["target"]), "extra": extra})
         return Vote.from_json(parse_json(text.decode(), "vote"), "vote")
-    except (BerryEvalError, ValueError, TypeError, RecursionError):
+    except (BerryEvalError, ValueError, TypeError, AttributeError, RecursionError):
         return None
 
 
@@ -367,10 +368,15 @@ def _fits(shapes: Mapping[str, tuple[type, ...]], data: Any) -> bool:
     )
 
 
+def _are_texts(extra: Mapping[str, Any]) -> bool:
+    return all(type(value) is str for value in extra.values())
+
+
 def _shapes_of(kind: type[Any]) -> Mapping[str, tuple[type, ...]]:
     types: dict[str, str] = {one.name: str(one.type) for one in fields(kind)}
     return {name: _SHAPES[text] for name, text in types.items() if text in _SHAPES}
 
 
+_NAMES: Final = {one.name for one in fields(Vote)} - {"extra"}
 _VOTE: Final = _shapes_of(Vote)
 _ANCHOR: Final = _shapes_of(Anchor)
