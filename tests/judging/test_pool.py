@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -85,3 +86,29 @@ def test_a_damaged_ranking_is_an_error(entries: object) -> None:
             if not isinstance(entries, dict)
             else replace(POOL, rankings={"a": 3})
         )
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"depth": 0}, "depth must be at least 1, found 0"),
+        ({"highest": 0}, "highest must be above 0, found 0"),
+        ({"pairs": [{**PAIRS[0].to_json(), "probability": 0}]}, "probability must be above 0"),
+        ({"pairs": [{"id": "x"}]}, "has no 'query_id'"),
+        ({"schema_version": 9}, "expected a pool of schema version 1, found 9"),
+    ],
+)
+def test_a_damaged_file_is_an_error_that_names_it(
+    tmp_path: Path, fields: dict[str, object], message: str
+) -> None:
+    path = tmp_path / "pool.json"
+    path.write_text(json.dumps({"schema_version": 1, **POOL.to_json(), **fields}), encoding="utf-8")
+    with pytest.raises(DataError, match=message) as caught:
+        Pool.read(path)
+    assert "pool.json" in str(caught.value)
+
+
+@pytest.mark.parametrize("grades", [3, ["x"], [None], {"a": 1}])
+def test_damaged_known_grades_are_an_error(grades: object) -> None:
+    with pytest.raises(DataError, match="known grades of 'q0' must be a list of numbers"):
+        read_rankings(replace(POOL, known={"q0": grades}))

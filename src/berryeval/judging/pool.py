@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 from berryeval._internal.files import replace_file
 from berryeval._internal.json import encode_json_line, read_json_object
 from berryeval._internal.serial import JsonRecord, Reader, open_field, strip_schema_version
-from berryeval._internal.validate import is_number
+from berryeval._internal.validate import is_number, require
 from berryeval.data import Anchor
 from berryeval.errors import DataError
 from berryeval.judging.ledger import current_votes, key_of
@@ -58,6 +58,11 @@ class Pair(JsonRecord):
     probability: float = 1.0
     extra: Mapping[str, Any] = open_field(repr=False)
 
+    def __post_init__(self) -> None:
+        possible = 0 < self.probability <= 1
+        wanted = "above 0 and at most 1"
+        require(possible, "probability", wanted, self.probability, error=DataError)
+
 
 @dataclass(frozen=True)
 class Pool(JsonRecord):
@@ -92,6 +97,10 @@ class Pool(JsonRecord):
     rankings: Mapping[str, Any] = open_field()
     known: Mapping[str, Any] = open_field()
     extra: Mapping[str, Any] = open_field(repr=False)
+
+    def __post_init__(self) -> None:
+        require(self.depth >= 1, "depth", "at least 1", self.depth, error=DataError)
+        require(self.highest > 0, "highest", "above 0", self.highest, error=DataError)
 
     def add(self, more: Pool) -> Pool:
         """Return a pool with the pairs of both; pairs and rankings of this one stay.
@@ -169,7 +178,13 @@ def order_pairs(
 
 
 def read_rankings(pool: Pool) -> dict[str, dict[str, list[str | float]]]:
-    """Return the rankings of a pool after checking them."""
+    """Return the rankings of a pool after checking them and the known grades."""
+    for query, grades in pool.known.items():
+        if not isinstance(grades, list) or not all(map(is_number, grades)):
+            raise DataError(
+                f"the pool's known grades of {query!r:.80} must be a list of numbers, found "
+                f"{grades!r:.80}; pool the runs again"
+            )
     for system, queries in pool.rankings.items():
         if not isinstance(queries, Mapping):
             raise DataError(f"the pool has no queries of {system!r:.80}; pool the runs again")
