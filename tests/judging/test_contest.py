@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 import berryeval as be
+from berryeval.data import Anchor
 from berryeval.errors import ConfigurationError, DataError
-from berryeval.judging import Pool, build_contests
+from berryeval.judging import Pair, Pool, build_contests
 from berryeval.judging.contest import find_certain, verdicts_of
 from berryeval.stats import paired_test
 
@@ -114,13 +115,32 @@ def test_a_pair_that_both_rank_alike_changes_no_sum() -> None:
 
 
 def test_grades_of_other_systems_count_in_the_ideal_ranking() -> None:
-    pool, grades = draw_world(1)
-    third = {query: list(reversed(hits)) for query, hits in pool.rankings["new"].items()}
-    both = replace(pool, rankings={**pool.rankings, "third": third})
-    first, second = build_contests(both)
+    target = Anchor(document="c")
+    other = Pair("q0 c", "q0", target)
+    rankings: Rankings = {
+        "old": {"q0": ["q0 a", "q0 b"]},
+        "new": {"q0": ["q0 b", "q0 a"]},
+        "third": {"q0": ["q0 c"]},
+    }
+    first, second = build_contests(make_pool(rankings, pairs=(other,)))
     assert (first.system, second.system) == ("new", "third")
-    first.judge(grades)
-    assert first.look().difference > 0
+    first.judge({"q0 a": 0.0, "q0 b": 2.0})
+    alone = first.look().difference
+    first.judge({"q0 a": 0.0, "q0 b": 2.0, "q0 c": 2.0})
+    both = first.look().difference
+    assert alone == pytest.approx(1 - 1 / np.log2(3))
+    assert both == pytest.approx(alone / (1 + 1 / np.log2(3)))
+
+
+def test_rankings_without_unjudged_hits_have_a_verdict() -> None:
+    hits: dict[str, list[str | float]] = {"old": [0.0, 1.0], "new": [1.0, 0.0]}
+    rankings = {name: {f"q{n}": [*own] for n in range(8)} for name, own in hits.items()}
+    pool = make_pool(rankings, known={f"q{n}": [1.0, 0.0] for n in range(8)})
+    (contest,) = build_contests(pool)
+    contest.judge({})
+    found = contest.look()
+    assert (found.verdict, found.is_certain, found.pairs) == ("better", True, 0)
+    assert found.difference == pytest.approx(1 - 1 / np.log2(3))
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -165,15 +165,16 @@ class Contest:
     def judge(self, grades: Mapping[str, float]) -> None:
         """Take the grades of pairs by id; the others are not judged."""
         level_of = {grade: self._find_level(grade) for grade in set(grades.values())}
-        found = np.array([level_of[grades[name]] if name in grades else -1 for name in self.ids])
-        if np.array_equal(found, self._level_of):
-            return
-        self._level_of, self._drawn, self._weighed = found, None, None
-        self._also = np.zeros_like(self._known)
+        found = np.array(
+            [level_of[grades[name]] if name in grades else -1 for name in self.ids], dtype=np.int64
+        )
+        also = np.zeros_like(self._known)
         for name in self._others.keys() & grades.keys():
             if self._others[name] in self._place_of:
-                place = self._place_of[self._others[name]]
-                self._also[self._find_level(grades[name]), place] += 1
+                also[level_of[grades[name]], self._place_of[self._others[name]]] += 1
+        if not np.array_equal(found, self._level_of):
+            self._drawn = None
+        self._level_of, self._also, self._weighed = found, also, None
 
     @property
     def left(self) -> npt.NDArray[np.int64]:
