@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import logging
 import os
 import random
@@ -57,6 +58,9 @@ def test_many_processes_write_at_once(tmp_path: Path) -> None:
         for judge in ("shared", f"own {n}")
     ]
     assert sorted(found) == sorted(expected)
+    lines = (tmp_path / "votes" / "shared.jsonl").read_text().splitlines()
+    times = [json.loads(line)["time"] for line in lines]
+    assert times == sorted(set(times))  # whoever writes, each vote comes after the one before
 
 
 def test_a_reader_sees_whole_votes_while_others_write(
