@@ -16,10 +16,11 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
+from berryeval._internal.aggregates import Interval, is_spread_known
 from berryeval._internal.numbers import (
     format_interval,
     format_metric,
@@ -33,9 +34,6 @@ from berryeval.judging.decisions import DecisionRule, decide
 from berryeval.judging.ledger import PairKey, Vote, current_votes
 from berryeval.judging.reliability import Agreement, agreement
 from berryeval.stats import correct_p_values, student_interval, student_p
-
-if TYPE_CHECKING:
-    from berryeval._internal.aggregates import Interval
 
 HUMAN: Final = "human"  # in place of a judge: what the humans decided
 SIGNIFICANCE: Final = 0.05
@@ -65,7 +63,8 @@ class Bias:
         value: Mean of model minus human.
         interval: Its confidence interval, which counts pairs of one query as dependent; None for
             one query.
-        p: p-value that there is no bias, corrected for the number of names (Holm).
+        p: p-value that there is no bias, corrected for the number of names (Holm); None for one
+            query, and for fewer than ten that differ alike.
     """
 
     name: str
@@ -243,7 +242,7 @@ def _build_biases(
     names: Sequence[str], rows: Sequence[tuple[int, float, float, int]]
 ) -> list[Bias]:
     known = [
-        student_p(mean, error, freedom) if error > 0 or (error == 0 and mean == 0) else None
+        student_p(mean, error, freedom) if is_spread_known(freedom + 1, error) else None
         for _, mean, error, freedom in rows
     ]
     corrected = correct_p_values(known, "holm")

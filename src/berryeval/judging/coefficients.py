@@ -75,7 +75,10 @@ class Ratings:
         """Return the grades of some of the judges, where at least one of them gave one."""
         codes = self.codes[:, list(judges)]
         kept = (codes >= 0).any(axis=1)
-        return Ratings(codes[kept], self.counts[kept], self.scale)
+        rows, places = np.unique(codes[kept], axis=0, return_inverse=True)
+        counts = np.zeros(len(rows), dtype=np.intp)
+        np.add.at(counts, places.reshape(-1), self.counts[kept])
+        return Ratings(rows, counts, self.scale)
 
     @property
     def shared(self) -> int:
@@ -89,14 +92,12 @@ class Ratings:
             np.stack([(self.codes == k).sum(axis=1) for k in range(len(self.scale))], axis=1) * 1.0
         )
 
-    def joint(self, a: int, b: int) -> Floats:
-        """Cells of the confusion table of two judges, a row per pattern."""
-        size = len(self.scale)
-        cells = np.zeros((len(self.codes), size * size))
-        both = (self.codes[:, [a, b]] >= 0).all(axis=1)
-        places = self.codes[both, a] * size + self.codes[both, b]
-        cells[np.flatnonzero(both), places] = 1.0
-        return cells
+    def compare(self, a: int, b: int) -> tuple[Floats, Floats]:
+        """Return the grades of two judges, 1 at each, where both gave one; a row per pattern."""
+        both = (self.codes[:, a] >= 0) & (self.codes[:, b] >= 0)
+        places = np.arange(len(self.scale))
+        one, other = ((self.codes[:, [at]] == places) & both[:, None] for at in (a, b))
+        return one.astype(np.float64), other.astype(np.float64)
 
 
 # Coefficients: functions of the weights of patterns, nan where not defined.
@@ -104,14 +105,13 @@ class Ratings:
 
 def _kappa(ratings: Ratings, a: int, b: int, distances: Floats) -> Statistic:
     """Return Cohen's kappa of two judges; `distances` say how far grades are apart."""
-    cells, size = ratings.joint(a, b), len(ratings.scale)
+    one, other = ratings.compare(a, b)
+    apart = ((one @ distances) * other).sum(axis=1)
 
     def compute(weights: Floats) -> Floats:
-        table = (weights @ cells).reshape(-1, size, size)
-        rows, columns = table.sum(axis=2), table.sum(axis=1)
+        rows, columns = weights @ one, weights @ other
         expected = ((rows @ distances) * columns).sum(axis=1)
-        found = (table * distances).sum(axis=(1, 2)) * rows.sum(axis=1)
-        return 1 - _divide(found, expected)
+        return 1 - _divide((weights @ apart) * rows.sum(axis=1), expected)
 
     return compute
 

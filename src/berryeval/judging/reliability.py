@@ -22,6 +22,10 @@ Table: TypeAlias = Mapping[str, Mapping[Any, float | None]]  # grades by judge a
 RESAMPLES: Final = 2_000
 _CELLS_AT_ONCE: Final = 1 << 20  # of a table of resamples
 _MOST_UNDEFINED: Final = 0.05  # share of resamples without a value; above it no interval
+# More patterns of grades than this, as with many judges, get fewer resamples, and no correction of
+# their skewness, which is small then.
+_MANY: Final = 1_000
+_RESAMPLES_OF_MANY: Final = 500
 _ROOM: Final = 4  # cells per weight in the tables of a statistic, about
 
 
@@ -241,16 +245,18 @@ class _Draws:
         shares, total = counts / counts.sum(), int(counts.sum())
         drawn = _compute_rows(
             statistics,
-            self.resamples,
+            self.resamples if len(counts) <= _MANY else min(self.resamples, _RESAMPLES_OF_MANY),
             lambda rows: generator.multinomial(total, shares, len(rows)),
             len(counts),
         )
-        left = _compute_rows(  # without one item of each pattern
-            statistics,
-            len(counts),
-            lambda rows: counts - (rows[:, None] == np.arange(len(counts))),
-            len(counts),
-        )
+        left = {name: np.full(len(counts), value) for name, value in values.items()}
+        if len(counts) <= _MANY:
+            left = _compute_rows(  # without one item of each pattern
+                statistics,
+                len(counts),
+                lambda rows: counts - (rows[:, None] == np.arange(len(counts))),
+                len(counts),
+            )
         return {
             name: self._find_interval(value, drawn[name], np.repeat(left[name], counts))
             if np.isfinite(value)
@@ -296,8 +302,8 @@ def _measure(
     ratings: Ratings, judges: tuple[str, ...], relevant: float, draws: _Draws
 ) -> Agreement:
     statistics = list_statistics(ratings, relevant)
-    size = len(ratings.scale)
-    table = (ratings.counts @ ratings.joint(0, 1)).reshape(size, size).astype(int)
+    one, other = ratings.compare(0, 1)
+    table = (one.T * ratings.counts @ other).astype(int)
     return Agreement(
         judges,
         tuple(ratings.scale.tolist()),

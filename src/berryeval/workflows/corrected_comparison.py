@@ -165,6 +165,7 @@ def compare_corrected(table: Table, options: Options, baseline: str | None) -> C
         options.level,
         options.seed,
         options.samples,
+        notes=("W/T/L counts queries under the model's judgments",),
     )
     hashes = tuple(dict.fromkeys(one.part.content_hash for one in table.candidates))
     return ComparedBenchmark(table.benchmark, hashes, comparison, warnings=table.warnings)
