@@ -4,8 +4,9 @@
 
 Queries have a latent quality, which a curve turns into a value between 0 and 1 with the skewness of
 nDCG@10 on the bundled sets (-0.5 to -1.6). A model judge sees a distorted quality: a good one is
-right on half of the queries and close on the others; a biased one is lenient, for differences with
-one system only; a noisy one has little to do with humans, and a useless one nothing.
+right on half of the queries and close on the others; one that is rarely wrong is right on nine of
+ten, and takes the tenth for perfect; a biased one is lenient; a noisy one has little to do with
+humans, and a useless one nothing. For differences, leniency is towards one system only.
 """
 
 from __future__ import annotations
@@ -47,6 +48,7 @@ class Judge(NamedTuple):
 
 JUDGES = {
     "good": Judge(0.95, 0.0, 0.5),
+    "rarely wrong": Judge(1.0, 10.0, 0.9),
     "biased": Judge(0.85, 0.6, 0.2),
     "noisy": Judge(0.5, 0.0, 0.0),
     "useless": Judge(0.0, 0.0, 0.0),

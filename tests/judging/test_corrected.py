@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import math
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks.simulate_correction import CASES, JUDGES, draw, find_truth, simulate
 from berryeval.errors import DataError
 from berryeval.judging import Corrected, correct_difference, correct_mean, rectify
 from berryeval.stats import student_interval
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
+
+from simulate_correction import CASES, JUDGES, draw, find_truth, simulate
+
+# As in docs/judging.md: intervals of a good judge are too wide, and those of one that is
+# rarely, but then very wrong, too narrow with 20 queries.
+LIMITS = {"good": (0.95, 1.0), "rarely wrong": (0.9, 0.99)}
 
 
 def name(values: np.ndarray) -> dict[str, float]:
@@ -31,7 +40,8 @@ def test_intervals_cover_the_truth(case: str) -> None:
     truth = find_truth(case)
     for judge in JUDGES:
         found = simulate(case, judge, 20, 200, 500, truth)
-        assert 0.925 <= found["coverage"] <= 0.975, (judge, found)
+        least, most = LIMITS.get(judge, (0.925, 0.975))
+        assert least <= found["coverage"] <= most, (judge, found)
         assert found["width"] <= 1
         if judge == "good":
             assert found["width"] < 0.6
@@ -79,13 +89,22 @@ def test_values_equal_a_second_implementation() -> None:
     found = correct_mean(name(truths[0, :25]), name(guesses[0]))
     assert found.value == pytest.approx(np.mean(values), abs=1e-12)
     assert found.weight == pytest.approx(np.mean(weights), abs=1e-12)
-    own = np.var(values, ddof=1) / 25
+    own = (24 * np.var(values, ddof=1) + 2 * np.var(human, ddof=1)) / 26 / 25
     rest = np.mean(weights) ** 2 * np.var(others, ddof=1) / 95
     strays = np.array(values) - np.mean(values)
     third = 25 * np.sum(strays**3) / (24 * 23) / 25**2
     error = math.sqrt(own + rest) * (1 + 2.5 * third**2 / (own + rest) ** 3)
     freedom = (own + rest) ** 2 / (own**2 / 24 + rest**2 / 94)
     assert found.interval == pytest.approx(student_interval(found.value, error, freedom, 0.95))
+
+
+def test_a_sample_without_errors_does_not_prove_a_model_right() -> None:
+    """A model that is right on 20 queries may be wrong elsewhere: the interval allows for it."""
+    model = name(np.random.default_rng(4).random(1000))
+    human = {query: model[query] for query in list(model)[:20]}
+    found = correct_mean(human, model)
+    spread = np.std(list(human.values()), ddof=1)
+    assert found.interval.high - found.value > 2 * spread / 20
 
 
 def test_the_model_judged_nothing_else() -> None:

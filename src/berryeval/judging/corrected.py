@@ -11,7 +11,9 @@ that the estimate is unbiased, and shrunk by its own uncertainty. Where the inte
 narrower than that of the human values alone, the weight is 0.
 
 The interval is Student's, with Welch's degrees of freedom, and wider for skewed values: coverage
-falls with the square of the skewness (Hall 1992). docs/judging.md shows how often it covers.
+falls with the square of the skewness (Hall 1992). A few queries on which the model happens to agree
+with people do not show how far it can be wrong, so two unseen queries, as variable as the human
+values, are counted in. docs/judging.md shows how often it covers.
 
 The queries that humans judged must be a random sample of all queries.
 """
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
 
 FEWEST_HUMAN: Final = 10  # queries; fewer do not show how a model errs
 _SKEWED: Final = 2.5  # widening by the square of the skewness of the mean; 1.1 for known skewness
+_UNSEEN: Final = 2.0  # queries on which the model may be as wrong as human values vary
 _SHRINK: Final = 2.0  # how much the uncertainty of the weight shrinks it
 _NO_SAMPLE: Final = "the human-judged queries do not look like a random sample"
 _TINY: Final = 1e-12
@@ -169,14 +172,18 @@ def rectify(human: Floats, model: Floats, others: Floats) -> tuple[Floats, Float
     """
     count, more = human.shape[1], others.shape[1]
     none = np.zeros(len(human))
-    plain = _estimate(human, none, np.ones(len(human)))
+    spread = human.var(axis=1, ddof=1)
+    plain = _estimate(human, spread, none, np.ones(len(human)))
     if more < 2:  # noqa: PLR2004 - one query has no variance
         return (*plain, none)
     weights = _fit_weights(human, model) / (1 + count / more)
     weight = weights.mean(axis=1)
     values = human - weights * (model - others.mean(axis=1, keepdims=True))
     rest = np.square(weight) * others.var(axis=1, ddof=1) / more
-    fitted = _estimate(values, rest, np.full(len(human), more - 1.0))
+    unseen = _UNSEEN * spread + (count - 1) * values.var(axis=1, ddof=1)
+    fitted = _estimate(
+        values, unseen / (count - 1 + _UNSEEN), rest, np.full(len(human), more - 1.0)
+    )
     better = fitted[1] < plain[1]
     value, error, freedom = (
         np.where(better, one, other) for one, other in zip(fitted, plain, strict=True)
@@ -184,14 +191,19 @@ def rectify(human: Floats, model: Floats, others: Floats) -> tuple[Floats, Float
     return value, error, freedom, np.where(better, weight, none)
 
 
-def _estimate(values: Floats, rest: Floats, rest_freedom: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return mean, widened error and degrees of freedom; `rest` is a further variance."""
+def _estimate(
+    values: Floats, variance: Floats, rest: Floats, rest_freedom: Floats
+) -> tuple[Floats, Floats, Floats]:
+    """Return mean, widened error and degrees of freedom.
+
+    `variance` is that of a value, `rest` a further one of the mean.
+    """
     count = values.shape[1]
     mean = values.mean(axis=1)
-    strays = values - mean[:, None]
-    own = np.square(strays).sum(axis=1) / (count * (count - 1))
+    own = variance / count
     total = own + rest
     safe = np.where(total > 0, total, 1.0)
+    strays = values - mean[:, None]
     third = (strays**3).sum(axis=1) / ((count - 1) * (count - 2) * count)  # moment of the mean
     skewness = third / safe**1.5
     parts = np.square(own) / (count - 1) + np.square(rest) / rest_freedom
