@@ -1,10 +1,10 @@
 """The next pair to judge, and when to stop.
 
-The strategy `decisive` draws the next pair at random, with odds by the square of how much its grade
+The strategy `decisive` draws the next pair at random, with odds by the cube of how much its grade
 can move the difference of the systems: the difference of its weights in the two. So the pairs that
 decide come first, and the judged pairs of every rank are a random sample of that rank. Choosing by
-what the grades so far predict needs no fewer judgments in simulations, and is wrong more often than
-it says: what it leaves is not like what it took.
+what the grades so far predict needs a few judgments less, but is wrong more often than it says: the
+pairs that it leaves are not like those that it took.
 
 A comparison is decided when no grade can change its verdict, or when one verdict has a probability
 of 95 % and enough pairs were judged to trust it (30, and a twentieth of all).
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from berryeval.judging.pool import Pair, Pool
 
 _PRECISION: Final = 50  # parts of the pairs that a forecast tells apart
-_POWER: Final = 2  # of how much a pair can move the difference
+_POWER: Final = 3  # of how much a pair can move the difference
 
 
 def next_pair(
