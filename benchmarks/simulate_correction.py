@@ -89,6 +89,14 @@ def find_truth(case: str) -> float:
     return 0.8 * float(gains @ density)  # a fifth of the rankings are the same
 
 
+def find_least(case: str) -> float:
+    """Return the least variance of an unseen query: half of that of a system for a difference."""
+    if case != "difference":
+        return 0.0
+    quality = np.random.default_rng(1).standard_normal(2**20)
+    return float(score(quality, "moderate").var()) / 2
+
+
 def simulate(
     case: str, judge: str, human: int, model: int, runs: int, truth: float
 ) -> dict[str, Any]:
@@ -96,12 +104,13 @@ def simulate(
     rng = np.random.default_rng([CASES.index(case), list(JUDGES).index(judge), human, model])
     plain, fitted = np.zeros(3), np.zeros(3)
     correlation = bias = 0.0
+    least = find_least(case)
     batches = [min(BATCH, runs - start) for start in range(0, runs, BATCH)]
     for size in batches:
         truths, guesses = draw(rng, case, JUDGES[judge], (size, model))
         known, same, others = truths[:, :human], guesses[:, :human], guesses[:, human:]
         plain += size * _cover(rectify(known, same, others[:, :0]), truth)
-        fitted += size * _cover(rectify(known, same, others), truth)
+        fitted += size * _cover(rectify(known, same, others, least), truth)
         bias += size * (float(guesses.mean()) - truth)
         correlation += size * float(np.corrcoef(truths[:20].ravel(), guesses[:20].ravel())[0, 1])
     return {

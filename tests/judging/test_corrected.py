@@ -122,9 +122,23 @@ def test_a_difference_is_the_mean_of_differences() -> None:
     first, second = rng.random(80), rng.random(80)
     human = (name(first[:20] * 0.9), name(second[:20] * 0.9))
     found = correct_difference(human, (name(first), name(second)))
-    assert found == correct_mean(name((second - first)[:20] * 0.9), name(second - first))
+    alone = correct_mean(name((second - first)[:20] * 0.9), name(second - first))
+    assert (found.value, found.human_interval) == (alone.value, alone.human_interval)
     assert found.label.startswith("corrected: 20 human-judged and 80 model-judged queries, weight")
     assert found.to_json()["interval"] == list(found.interval)
+
+
+def test_a_difference_allows_for_a_favoured_system() -> None:
+    """Systems that hardly differ vary much; the model may favour one by as much."""
+    rng = np.random.default_rng(2)
+    first = rng.random(400)
+    second = first + 0.01 * rng.random(400)
+    human = (name(first[:20]), name(second[:20]))
+    found = correct_difference(human, (name(first), name(second)))
+    alone = correct_mean(name((second - first)[:20]), name(second - first))
+    assert alone.weight > 0.9
+    assert found.weight == 0
+    assert found.interval == found.human_interval == alone.human_interval
 
 
 def test_equal_values_have_a_point() -> None:

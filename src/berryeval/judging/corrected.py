@@ -12,8 +12,9 @@ narrower than that of the human values alone, the weight is 0.
 
 The interval is Student's, with Welch's degrees of freedom, and wider for skewed values: coverage
 falls with the square of the skewness (Hall 1992). A few queries on which the model happens to agree
-with people do not show how far it can be wrong, so two unseen queries, as variable as the human
-values, are counted in. docs/judging.md shows how often it covers.
+with people do not show how far it can be wrong, so two unseen queries are counted in, as variable
+as the human values; for a difference at least half as variable as the values of one system, which
+the model may favour. docs/judging.md shows how often it covers.
 
 The queries that humans judged must be a random sample of all queries.
 """
@@ -110,6 +111,16 @@ def correct_mean(
         groups: Group of each query, such as its category; a note warns if the shares of the groups
             show that the human-judged queries are no random sample.
     """
+    return _correct(human, model, level, groups or {}, 0.0)
+
+
+def _correct(
+    human: Mapping[str, float],
+    model: Mapping[str, float],
+    level: float,
+    groups: Mapping[str, str],
+    least: float,
+) -> Corrected:
     check_level(level)
     missing = [query for query in human if query not in model]
     if missing:
@@ -126,7 +137,7 @@ def correct_mean(
     known = check_column("human", list(human.values()))
     same = check_column("model", [model[query] for query in human])
     more = check_column("model", [model[query] for query in others])
-    found = rectify(known[None, :], same[None, :], more[None, :])
+    found = rectify(known[None, :], same[None, :], more[None, :], least)
     value, error, freedom, weight = (float(one[0]) for one in found)
     plain = rectify(known[None, :], same[None, :], more[None, :0])
     alone, spread, _, _ = (float(one[0]) for one in plain)
@@ -141,7 +152,7 @@ def correct_mean(
         student_interval(alone, spread, len(known) - 1, level),
         float(np.concatenate([same, more]).mean()),
         level,
-        tuple(_check_sample(human, others, model, groups or {})),
+        tuple(_check_sample(human, others, model, groups)),
     )
 
 
@@ -152,15 +163,26 @@ def correct_difference(
     level: float = 0.95,
     groups: Mapping[str, str] | None = None,
 ) -> Corrected:
-    """Estimate the difference of two systems, the second minus the first, paired by query."""
-    return correct_mean(_subtract(*human), _subtract(*model), level=level, groups=groups)
+    """Estimate the difference of two systems, the second minus the first, paired by query.
+
+    Args:
+        human: Values of both systems by query under human judgments.
+        model: Values of both under the model's judgments, also of the human-judged queries.
+        level: Confidence level.
+        groups: Group of each query; see `correct_mean`.
+    """
+    values = [list(one.values()) for one in human]
+    least = sum(float(np.var(one, ddof=1)) for one in values if len(one) > 1) / 4
+    return _correct(_subtract(*human), _subtract(*model), level, groups or {}, least)
 
 
 def _subtract(first: Mapping[str, float], second: Mapping[str, float]) -> dict[str, float]:
     return {query: second[query] - value for query, value in first.items() if query in second}
 
 
-def rectify(human: Floats, model: Floats, others: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+def rectify(
+    human: Floats, model: Floats, others: Floats, least: float = 0.0
+) -> tuple[Floats, Floats, Floats, Floats]:
     """Return each row's corrected mean, its error, its degrees of freedom, and the weight.
 
     The error is the standard error, widened for skewness.
@@ -169,6 +191,7 @@ def rectify(human: Floats, model: Floats, others: Floats) -> tuple[Floats, Float
         human: Human values of the human-judged queries, a row per estimate.
         model: Model values of the same queries.
         others: Model values of the other queries.
+        least: Least variance of an unseen query.
     """
     count, more = human.shape[1], others.shape[1]
     none = np.zeros(len(human))
@@ -180,7 +203,7 @@ def rectify(human: Floats, model: Floats, others: Floats) -> tuple[Floats, Float
     weight = weights.mean(axis=1)
     values = human - weights * (model - others.mean(axis=1, keepdims=True))
     rest = np.square(weight) * others.var(axis=1, ddof=1) / more
-    unseen = _UNSEEN * spread + (count - 1) * values.var(axis=1, ddof=1)
+    unseen = _UNSEEN * np.maximum(spread, least) + (count - 1) * values.var(axis=1, ddof=1)
     fitted = _estimate(
         values, unseen / (count - 1 + _UNSEEN), rest, np.full(len(human), more - 1.0)
     )
