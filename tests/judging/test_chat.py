@@ -16,6 +16,7 @@ from berryeval.errors import ConfigurationError, RunFailedError
 from berryeval.judging.chat import ChatModel, count_most_tokens, find_mismatch
 from tests.judging.chat_server import GOOD, SCHEMA, ask_about, chat_server, fail, say
 from tests.providers.loopback import Reply as Raw
+from tests.providers.loopback import loopback
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -306,6 +307,9 @@ USAGES = {
     "huge": {"prompt_tokens": 10**15, "completion_tokens": 2},
     "text": {"prompt_tokens": "5", "completion_tokens": 2},
     "half": {"prompt_tokens": 5},
+    "nothing": {"prompt_tokens": 0, "completion_tokens": 0},
+    "no prompt": {"prompt_tokens": 0, "completion_tokens": 20},
+    "no answer": {"prompt_tokens": 50, "completion_tokens": 0},
 }
 
 
@@ -317,6 +321,26 @@ def test_unbelievable_usage_counts_as_the_most(usage: Any) -> None:
         reply = build(server.url, price_in=1, price_out=2).ask(ask_about("a"), SCHEMA, purse)
     assert (reply.tokens_in, reply.tokens_out) == (None, None)
     assert reply.cost == purse.settled[0] == purse.reserved[0] > 0
+
+
+def test_refusal_without_a_word_may_have_no_tokens() -> None:
+    """A filter that lets nothing through reports 0 tokens for the answer, which is believable."""
+    usage = {"prompt_tokens": 50, "completion_tokens": 0}
+    with chat_server(lambda _text, _time: say("", "content_filter", usage=usage)) as server:
+        reply = build(server.url, price_in=1, price_out=2).ask(ask_about("a"), SCHEMA)
+    assert (reply.outcome, reply.cost) == ("refused", Decimal("0.00005"))
+
+
+def test_query_of_the_address_stays_behind_the_path() -> None:
+    """Some servers take their key or version in the address; it is sent, and shown nowhere."""
+    with loopback(lambda _asked: say()) as server:
+        model = build(f"{server.url}/v1/?api-key={KEY}&version=2")
+        reply = model.ask(ask_about("a"), SCHEMA)
+    assert reply.outcome == "ok"
+    (asked,) = server.asked
+    assert asked.path == "/v1/chat/completions"
+    assert asked.params == {"api-key": [KEY], "version": ["2"]}
+    assert KEY not in str(model.options)
 
 
 def test_every_attempt_is_paid() -> None:

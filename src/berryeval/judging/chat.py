@@ -298,7 +298,7 @@ class ChatModel:
         content, refusal = message.get("content"), message.get("refusal")
         content = self._server.mask(content) if isinstance(content, str) else content
         text = self._shown(content or "")
-        tokens = _read_usage(given.get("usage"))
+        tokens = _read_usage(given.get("usage"), text)
         named = given.get("model")
         model = cut(named) if isinstance(named, str) and named else self.model
         reply = Reply("ok", {}, text, *tokens, None, model)
@@ -432,10 +432,14 @@ def _strip_fence(text: str) -> str:
     return "\n".join(lines[1:-1]) if fenced else text
 
 
-def _read_usage(usage: Any) -> tuple[int | None, int | None]:
+def _read_usage(usage: Any, text: str) -> tuple[int | None, int | None]:
+    """Return the tokens that a server reports; None if it cannot be: every text has some."""
     given = usage if isinstance(usage, Mapping) else {}
     tokens = [given.get(name) for name in ("prompt_tokens", "completion_tokens")]
-    if all(is_whole(one) and 0 <= one < _MOST_TOKENS for one in tokens):
+    least = (1, 1 if text else 0)
+    if all(
+        is_whole(one) and low <= one < _MOST_TOKENS for one, low in zip(tokens, least, strict=True)
+    ):
         return int(tokens[0]), int(tokens[1])  # type: ignore[arg-type]
     return None, None
 

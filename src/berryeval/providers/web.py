@@ -122,7 +122,7 @@ class JsonServer:
         if body is not None:
             request["content"] = json.dumps(body)  # ASCII, so that any text is valid
             headers.setdefault("Content-Type", "application/json")
-        url = request.pop("url", "") or (self.url.rstrip("/") + path if path else self.url)
+        url = request.pop("url", "") or (_join(self.url, path) if path else self.url)
         try:
             address = url
             if params := request.pop("params", {}):  # httpx would replace those in the url
@@ -195,6 +195,12 @@ class JsonServer:
             client, self._client = self._client, None
         if client is not None:
             client.close()
+
+
+def _join(url: str, path: str) -> str:
+    """Return an address with a path behind its own, and before its query."""
+    start, mark, query = url.partition("?")
+    return f"{start.rstrip('/')}{path}{mark}{query}"
 
 
 @cache
