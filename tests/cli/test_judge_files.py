@@ -94,20 +94,38 @@ def test_a_sheet_comes_back(drinks: Path, capsys: pytest.CaptureFixture[str]) ->
     assert [row["pair"] for row in export(capsys)] == [f"p{PAIRS[2].id}"]
 
 
-def test_an_old_sheet_does_not_undo_a_later_vote(
+def test_a_sheet_that_is_corrected_back_counts(
     drinks: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What is there already is the judge's last vote, not one of the votes before it."""
+    rows = export(capsys)
+    for grade in ("1", "2", "1"):
+        rows[0]["grade"] = grade
+        write(rows)
+        assert berryeval(*IMPORT) == 0
+        assert "1 vote of ann added" in capsys.readouterr().out
+        assert grades(drinks) == {PAIRS[0].id: float(grade)}
+    assert berryeval(*IMPORT) == 0
+    assert "0 votes of ann added; 1 there already" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("words", [("--adjudicate",), ("--kind", "llm")])
+def test_the_same_grades_in_another_role_are_new(
+    drinks: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...]
 ) -> None:
     rows = export(capsys)
     rows[0]["grade"] = "1"
     write(rows)
     berryeval(*IMPORT)
-    Ledger(drinks).append([Vote("q1", PAIRS[0].target, 2, "ann")])
-    berryeval(*IMPORT)
-    assert grades(drinks) == {PAIRS[0].id: 2}
-    rows[1]["grade"] = "0"
-    write(rows)
-    berryeval(*IMPORT)
-    assert grades(drinks) == {PAIRS[0].id: 1, PAIRS[1].id: 0}
+    capsys.readouterr()
+    for said in ("1 vote of ann added", "0 votes of ann added; 1 there already"):
+        assert berryeval(*IMPORT, *words) == 0
+        assert said in capsys.readouterr().out
+    last = Ledger(drinks).votes()[-1]
+    assert (last.adjudicates, last.kind) == (
+        ("--adjudicate" in words),
+        ("human", "llm")["llm" in words],
+    )
 
 
 def test_json_lines_go_the_same_way(drinks: Path, capsys: pytest.CaptureFixture[str]) -> None:

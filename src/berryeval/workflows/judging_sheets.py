@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from berryeval._internal.validate import require_choice
 from berryeval.data import content_hash
@@ -20,8 +19,6 @@ if TYPE_CHECKING:
     from berryeval._internal.files import PathLike
     from berryeval.judging import Mark, Pair
     from berryeval.workflows.judge_desk import JudgeDesk
-
-_SHEET: Final = "sheet"  # in votes: hash of the grades in the sheet that they come from
 
 
 @dataclass(frozen=True)
@@ -103,10 +100,7 @@ def import_sheet(
     benchmark: str | None = None,
     ledger: str | None = None,
 ) -> ImportedSheet:
-    """Check a sheet and add its grades as votes; those that are in the ledger stay single.
-
-    A grade that the judge has changed since the same sheet was imported stays changed.
-    """
+    """Check a sheet and add its grades as votes, but for those that the judge's last votes are."""
     require_choice("--kind", kind, get_args(JudgeKind))
     desk = open_desk(benchmark, ledger, judge)
     session = desk.session
@@ -115,18 +109,10 @@ def import_sheet(
         found = read_sheet(path, _build_rows(desk, pairs.values()), session.scale, encoding)
     except DataError as error:
         raise DataError(f"{error}; nothing was imported") from None
-    name = sha256(repr(sorted(map(repr, found.marks))).encode()).hexdigest()[:16]
-
-    facts = {"kind": kind, "adjudicates": adjudicates, "extra": {_SHEET: name}}
+    facts = {"kind": kind, "adjudicates": adjudicates}
     votes = [_build_vote(pairs[mark.pair], mark, session.judge, facts) for mark in found.marks]
-    own = [one for one in session.ledger.votes() if one.judge == session.judge]
-    known = {(one.key, one.extra.get(_SHEET)) for one in own}
-    last = {(one.key, one.adjudicates): one for one in own}
-    new = [
-        one
-        for one in votes
-        if (one.key, name) not in known and not _is_same(last.get((one.key, one.adjudicates)), one)
-    ]
+    current = {_identify(one) for one in session.ledger.current() if one.judge == session.judge}
+    new = [one for one in votes if _identify(one) not in current]
     listed = {*(mark.pair for mark in found.marks), *found.empty}
     missing = sum(pair.id not in listed for pair in session.left)
     added = tuple(session.ledger.append(new)) if new else ()
@@ -140,7 +126,6 @@ def _build_vote(pair: Pair, mark: Mark, judge: str, facts: dict[str, Any]) -> Vo
     )
 
 
-def _is_same(before: Vote | None, vote: Vote) -> bool:
-    if before is None or before.withdrawn:
-        return False
-    return (before.grade, before.note) == (vote.grade, vote.note)
+def _identify(vote: Vote) -> tuple[object, ...]:
+    """Return what a judge says with a vote."""
+    return (vote.key, vote.grade, vote.note, vote.kind, vote.adjudicates)
