@@ -242,6 +242,8 @@ def test_a_judge_must_be_named_and_of_a_known_kind(capsys: pytest.CaptureFixture
     assert "--judge" in capsys.readouterr().err
     assert berryeval(*IMPORT, "--kind", "robot") == 2
     assert "--kind must be one of human, llm, function, found 'robot'" in capsys.readouterr().err
+    assert berryeval(*IMPORT[:-1], "human") == 2
+    assert "no judge can be called 'human'" in capsys.readouterr().err
 
 
 def test_votes_may_be_in_a_store(drinks: Path, capsys: pytest.CaptureFixture[str]) -> None:

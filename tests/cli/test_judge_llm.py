@@ -172,6 +172,7 @@ BAD: dict[str, tuple[tuple[str, ...], str]] = {
     "bad limit": (("--max-cost", "much", *PRICES), "limit of the cost"),
     "no concurrency": (("--concurrency", "0"), "concurrency"),
     "human judge": (("--judge", "ann"), "'ann' of drinks.judged is a human"),
+    "taken name": (("--judge", "human"), "no judge can be called 'human'"),
     "no key": (("--api-key-env", "NO_SUCH_KEY"), "NO_SUCH_KEY is not set"),
     "bad address": (("--base-url", "localhost"), "http://host:port"),
     "no benchmark": (("--benchmark", "nowhere"), "nowhere"),

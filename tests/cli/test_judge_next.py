@@ -105,6 +105,7 @@ def test_adjudication_shows_what_others_said(
     [
         (("--count", "0"), "--count must be 1 or more, found 0"),
         (("--judge", " "), "the name of the judge is empty"),
+        (("--judge", "benchmark"), "no judge can be called 'benchmark'"),
         (("--benchmark", "other"), "other.judged: has no pool; make one with berryeval judge pool"),
     ],
 )

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from berryeval.data import Anchor, Judgment
-from berryeval.errors import DataError
+from berryeval.errors import ConfigurationError, DataError
 from berryeval.judging import (
     DecisionRule,
     Ledger,
@@ -22,6 +22,7 @@ from berryeval.judging import (
     decide,
     grade_scale,
     name_place,
+    open_ledger,
 )
 from berryeval.judging.ledger import read_vote
 from tests.cli.eval_world import DRINKS
@@ -51,6 +52,16 @@ def test_the_last_vote_of_a_judge_counts_until_it_is_withdrawn(tmp_path: Path) -
     ledger.append([vote("Ann", None, withdrawn=True)])
     assert ledger.current() == []
     assert len(ledger.votes()) == 3
+
+
+@pytest.mark.parametrize("name", ["human", "benchmark"])
+def test_a_name_that_means_something_else_is_no_judge(name: str, tmp_path: Path) -> None:
+    """Nothing of the call is written; an older vote of that name is read."""
+    for place in (tmp_path / "x.judged", tmp_path / "x.db"):
+        with pytest.raises(ConfigurationError, match=f"no judge can be called '{name}'.*--judge"):
+            open_ledger(place, tmp_path / "x.json").append([vote("Ann", 1), vote(name, 2)])
+    assert list(tmp_path.iterdir()) == []
+    assert read_vote(json.dumps(vote(name, 2).to_json()).encode()) == vote(name, 2)
 
 
 def test_damaged_and_torn_lines_do_not_count(

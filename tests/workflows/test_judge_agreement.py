@@ -266,6 +266,17 @@ def test_judges_of_answers_are_compared() -> None:
         measure_judges(what="answer")
 
 
+def test_answers_that_no_human_judged() -> None:
+    """The advice is what works for answers, for which there is no form yet."""
+    shutil.rmtree("quiz.judged")
+    with pytest.raises(DataError, match=r"nobody has judged an answer.*llm RUN --what answer"):
+        calibrate_judge(benchmark="quiz", what="answer")
+    Ledger("quiz.judged").append(list_answer_votes("bot", "llm", 1))
+    with pytest.raises(DataError, match=r"no human has judged an answer.*Ledger\.append") as found:
+        calibrate_judge(what="faithfulness")
+    assert "judge next" not in str(found.value)
+
+
 # Commands.
 
 

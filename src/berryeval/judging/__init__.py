@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from berryeval._internal.door import open_door
 
 if TYPE_CHECKING:
-    from berryeval.judging.calibration import HUMAN, TRUST, Bias, Calibration, calibrate, read_both
+    from berryeval.judging.calibration import TRUST, Bias, Calibration, calibrate, read_both
     from berryeval.judging.chat import OPENAI, ChatModel, Message, Reply
     from berryeval.judging.chat_jobs import ChatJob, ChatQuestion, JobEstimate, JobResult
     from berryeval.judging.coefficients import MEASURES
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from berryeval.judging.known_items import KnownItems, draw_known_items
     from berryeval.judging.ledger import (
         ENDING,
+        HUMAN,
+        OWN,
         JudgeKind,
         Ledger,
         PairKey,

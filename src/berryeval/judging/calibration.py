@@ -31,11 +31,10 @@ from berryeval._internal.text import pluralize
 from berryeval._internal.validate import suggest
 from berryeval.errors import ConfigurationError, DataError
 from berryeval.judging.decisions import DecisionRule, decide
-from berryeval.judging.ledger import PairKey, Vote, current_votes
+from berryeval.judging.ledger import HUMAN, PairKey, Vote, current_votes
 from berryeval.judging.reliability import Agreement, agreement
 from berryeval.stats import correct_p_values, student_interval, student_p
 
-HUMAN: Final = "human"  # in place of a judge: what the humans decided
 SIGNIFICANCE: Final = 0.05
 Advice: TypeAlias = Literal["use it", "use it with correction", "do not use it"]
 TwoScores: TypeAlias = tuple[Mapping[str, float], Mapping[str, float]]  # by query: human, model

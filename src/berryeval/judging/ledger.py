@@ -31,7 +31,7 @@ from berryeval._internal.serial import JsonRecord, Reader, choice_reader, open_f
 from berryeval._internal.text import file_key, parse_timestamp
 from berryeval._internal.validate import is_number
 from berryeval.data import Anchor
-from berryeval.errors import BerryEvalError, DataError, NotWrittenError
+from berryeval.errors import BerryEvalError, ConfigurationError, DataError, NotWrittenError
 
 if TYPE_CHECKING:
     from berryeval._internal.files import PathLike
@@ -40,6 +40,8 @@ JudgeKind: TypeAlias = Literal["human", "llm", "function"]
 Question: TypeAlias = Literal["relevance", "faithfulness", "answer"]
 PairKey: TypeAlias = tuple[str, ...]  # of a query and a target, whatever the spelling of the target
 ENDING: Final = ".judged"
+HUMAN: Final = "human"  # in place of a judge: what the humans decided
+OWN: Final = "benchmark"  # in place of a judge: the benchmark's own judgments
 _VOTES: Final = "votes"
 _CHECKSUM: Final = b', "checksum": "%08x"}'
 _CHECKSUM_SIZE: Final = len(_CHECKSUM % 0)
@@ -190,9 +192,7 @@ class Ledger:
         Votes without a time get the present one, or one after the judge's last vote if the clock
         was set back.
         """
-        judges: dict[str, list[Vote]] = {}
-        for vote in votes:
-            judges.setdefault(vote.judge, []).append(vote)
+        judges = group_votes(votes)
         return [vote for judge, own in judges.items() for vote in self._add_votes(judge, own)]
 
     def _add_votes(self, judge: str, votes: Sequence[Vote]) -> Sequence[Vote]:
@@ -225,6 +225,25 @@ class Ledger:
         if not tail:
             _sync_folder(path.parent)
         return stamped
+
+
+def check_judge(name: str) -> str:
+    """Return the name of a judge of new votes; reject one that means something else."""
+    if name in {HUMAN, OWN}:
+        means = "what the humans decided" if name == HUMAN else "the benchmark's own judgments"
+        raise ConfigurationError(
+            f"no judge can be called {name!r}, which stands for {means}; give another name with "
+            "--judge"
+        )
+    return name
+
+
+def group_votes(votes: Iterable[Vote]) -> dict[str, list[Vote]]:
+    """Return new votes by their judge, whose name is checked."""
+    judges: dict[str, list[Vote]] = {}
+    for vote in votes:
+        judges.setdefault(check_judge(vote.judge), []).append(vote)
+    return judges
 
 
 def stamp(votes: Sequence[Vote], latest: float = 0.0) -> Sequence[Vote]:

@@ -14,7 +14,7 @@ from berryeval._internal.validate import require
 from berryeval.data import Anchor, content_hash
 from berryeval.errors import ConfigurationError
 from berryeval.judging.chat_jobs import ChatJob, ChatQuestion, JobEstimate
-from berryeval.judging.ledger import Vote, key_of
+from berryeval.judging.ledger import Vote, check_judge, key_of
 from berryeval.judging.prompts import Prompt, find_scale
 from berryeval.stats import bounded_interval
 
@@ -129,7 +129,7 @@ class ModelJudge:
     def __init__(self, job: ChatJob, ledger: Ledger, name: str = "") -> None:
         self._job = job
         self._ledger = ledger
-        self.name = name or job.model.model
+        self.name = check_judge(name or job.model.model)
         require(bool(self.name.strip()), "the name of the judge", "a name", self.name)
         votes = [one for one in ledger.votes() if one.judge == self.name]
         if other := next((one.kind for one in votes if one.kind != "llm"), None):

@@ -12,7 +12,7 @@ from berryeval.data import content_hash
 from berryeval.errors import DataError
 from berryeval.judging.decisions import decide
 from berryeval.judging.decisive import PairChooser
-from berryeval.judging.ledger import PairKey, Vote, key_of
+from berryeval.judging.ledger import PairKey, Vote, check_judge, key_of
 from berryeval.judging.pool import Stop
 from berryeval.providers import STOPWORDS
 
@@ -81,6 +81,7 @@ class Session:
     _started: float = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
+        check_judge(self.judge)
         self._votes = [one for one in self.ledger.current() if one.question == "relevance"]
         own = (one for one in self._votes if one.judge == self.judge)
         self._done = {key_of(one.query_id, one.target) for one in own}

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from berryeval._internal.files import is_regular
 from berryeval._internal.json import encode_json_line
 from berryeval.errors import DataError, NotWrittenError
-from berryeval.judging.ledger import Ledger, Vote, name_place, read_vote, stamp
+from berryeval.judging.ledger import Ledger, Vote, group_votes, name_place, read_vote, stamp
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -74,9 +74,7 @@ class StoreLedger(Ledger):
 
     def append(self, votes: Iterable[Vote]) -> list[Vote]:
         """Add votes and return them as written; all are in the store when this returns."""
-        judges: dict[str, list[Vote]] = {}
-        for vote in votes:
-            judges.setdefault(vote.judge, []).append(vote)
+        judges = group_votes(votes)
         try:
             with self._open(make=True) as database, database.writing() as connection:
                 stamped = [

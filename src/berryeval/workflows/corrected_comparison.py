@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from berryeval._internal.text import pluralize
 from berryeval.errors import ConfigurationError
-from berryeval.judging import HUMAN, correct_difference, correct_mean, read_both
+from berryeval.judging import HUMAN, OWN, correct_difference, correct_mean, read_both
 from berryeval.reports import ComparedBenchmark
 from berryeval.stats import Comparison, Pair, PairedDifference, correct_p_values
-from berryeval.workflows.judge_agreement import OWN, read_judges
+from berryeval.workflows.judge_agreement import read_judges
 from berryeval.workflows.judge_calibration import score_twice
 
 if TYPE_CHECKING:

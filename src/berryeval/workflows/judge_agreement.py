@@ -13,6 +13,7 @@ from berryeval._internal.validate import require_choice
 from berryeval.benchmarks import bundled_benchmarks, bundled_folder
 from berryeval.errors import BerryEvalError, DataError
 from berryeval.judging import (
+    OWN,
     POOL,
     Pool,
     Question,
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
     from berryeval.judging import Agreement, PairKey
     from berryeval.scoring import Scores
 
-OWN: Final = "benchmark"  # judge whose grades are the benchmark's own judgments
 METRIC: Final = "nDCG@10"
 _SECOND: Final = "second-judge.jsonl"  # votes that are recorded with a bundled benchmark
 _TWO: Final = 2  # judges of a comparison
@@ -207,9 +207,12 @@ def read_judges(
     if name in bundled_benchmarks() and (bundled_folder(name) / _SECOND).is_file():
         second = read_votes(bundled_folder(name) / _SECOND)
     if not votes and not second:
+        begin, one = "pool RUN, then berryeval judge next", "a pair"
+        if what != "relevance":
+            begin, one = f"llm RUN --what {what} --model NAME", "an answer"
         raise DataError(
-            f"{opened.shown}: nobody has judged a pair of {loaded.name} yet; begin with: berryeval "
-            "judge pool RUN, then berryeval judge next"
+            f"{opened.shown}: nobody has judged {one} of {loaded.name} yet; begin with: berryeval "
+            f"judge {begin}"
         )
     if what != "relevance":  # from here on they count as votes on pairs
         votes = [replace(one, question="relevance") for one in votes if one.question == what]

@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from berryeval.errors import ConfigurationError, DataError
-from berryeval.judging import HUMAN, Question, calibrate, find_scale, key_of, read_both
+from berryeval.judging import HUMAN, OWN, Question, calibrate, find_scale, key_of, read_both
 from berryeval.workflows.judge_agreement import (
-    OWN,
     JudgedPairs,
     find_systems,
     read_judges,
@@ -59,6 +58,12 @@ def calibrate_judge(
     data = read_judges(benchmark, ledger, what)
     model = judge or find_model(data)
     votes = select_votes(data, against)
+    if what != "relevance" and against == HUMAN and all(one.kind != "human" for one in votes):
+        raise DataError(
+            f"no human has judged an answer, so {model!r} cannot be compared with humans; add "
+            "their votes in Python with Ledger.append (docs/judging.md), or name another judge "
+            "with --against"
+        )
     human, graded = read_both(votes, model, against)
     shared = human.keys() & graded.keys()
     if not shared:
