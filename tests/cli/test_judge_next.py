@@ -11,10 +11,12 @@ import select
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from berryeval.benchmarks import write_benchmark
 from berryeval.data import Anchor
 from berryeval.judging import Ledger, Pair, Pool, make_pair_id
 from tests.cli.eval_world import DRINKS, berryeval, write_drinks
@@ -124,36 +126,67 @@ def test_a_pool_of_another_benchmark_is_refused(
 
 def test_keys_in_a_real_terminal(drinks: Path) -> None:
     """No Enter is needed; a note is a line; Ctrl-C ends and keeps what is stored."""
-    master, slave = pty.openpty()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "berryeval", "judge", "next"],
-        stdin=slave, stdout=slave, stderr=slave, cwd=drinks.parent,
-        env={**os.environ, "TERM": "xterm", "COLUMNS": "80"}, start_new_session=True,
-    )  # fmt: skip
-    os.close(slave)
-    seen = read_until(master, "grade?")
-    os.write(master, b"n")
-    seen += read_until(master, "note:")
-    os.write(master, b"see milk\n")
-    seen += read_until(master, "grade?")
-    os.write(master, b"2")
-    seen += read_until(master, "grade?")
-    os.write(master, b"q")
-    seen += read_until(master, "2 left")
-    assert process.wait(timeout=60) == 0
-    os.close(master)
+    seen = in_terminal(drinks, b"n", b"see milk\n", b"2", b"q")
     plain = re.sub(r"\x1b\[[0-9;]*m", "", seen)
     assert "grade 2, stored" in plain
+    assert "2 left" in plain
     assert "\x1b[1;4m" in seen  # words of the query are marked
     (stored,) = Ledger(drinks).votes()
     assert (stored.grade, stored.note) == (2, "see milk")
 
 
+def test_keys_typed_before_a_pair_was_shown_do_not_grade_it(drinks: Path) -> None:
+    in_terminal(drinks, b"20", b"q")
+    assert grades(drinks) == [2]
+
+
+def test_grades_of_several_characters_are_lines_in_a_terminal(drinks: Path) -> None:
+    declared = replace(DRINKS, metadata={"grades": [-1, 0, 0.5, 10]})
+    write_benchmark(declared, drinks.parent / "drinks")
+    seen = in_terminal(drinks, b"10\n", b"-1 no\n", b"n\n", b"half\n", b"0.5\n")
+    assert grades(drinks) == [10, -1, 0.5]
+    assert [one.note for one in Ledger(drinks).votes()] == ["", "no", "half"]
+    assert "3 pairs judged" in seen
+
+
+def test_ctrl_c_in_a_note_ends_with_the_summary(drinks: Path) -> None:
+    assert "1 pair judged" in in_terminal(drinks, b"2", b"n", b"\x03")
+    assert grades(drinks) == [2]
+
+
+def in_terminal(folder: Path, *typed: bytes) -> str:
+    """Type at each prompt of `judge next` in a terminal, and return what was shown."""
+    master, slave = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-c", _IN_TERMINAL],
+        stdin=slave, stdout=slave, stderr=slave, cwd=folder.parent,
+        env={**os.environ, "TERM": "xterm", "COLUMNS": "80"}, start_new_session=True,
+    )  # fmt: skip
+    os.close(slave)
+    seen = ""
+    for one in typed:
+        seen += read_until(master, r"(grade\?|note:) (\x1b\[0m)?$")
+        os.write(master, one)
+    seen += read_until(master, r"\d left")
+    assert process.wait(timeout=60) == 0
+    os.close(master)
+    return seen
+
+
+_IN_TERMINAL = """
+import fcntl, sys, termios
+from berryeval.cli.app import main
+fcntl.ioctl(0, termios.TIOCSCTTY, 0)  # so that Ctrl-C reaches this process
+sys.argv[1:] = ["judge", "next"]
+sys.exit(main())
+"""
+
+
 def read_until(file: int, wanted: str) -> str:
     seen = ""
     end = time.monotonic() + 60
-    while wanted not in seen and time.monotonic() < end:
+    while not re.search(wanted, seen) and time.monotonic() < end:
         if select.select([file], [], [], 1)[0]:
             seen += os.read(file, 4096).decode(errors="replace")
-    assert wanted in seen
+    assert re.search(wanted, seen)
     return seen

@@ -27,6 +27,7 @@ _NAMES: Final = (  # of the grades from 0, by the scale of the protocol
 )
 _CONTEXT: Final = 300  # characters before and after the passage
 _OTHER_LINES: Final = 9  # around a passage
+_PROMPT: Final = "  grade? "
 _END: Final = "q"
 _ENDINGS: Final = ("", "\x03", "\x04")  # end of input, Ctrl-C and Ctrl-D
 
@@ -72,7 +73,8 @@ def judge_next(
         print_json("judge next", _describe(desk))
         return
     screen = console()
-    _judge_all(screen, desk, _read_keys(screen), count)
+    single = all(len(f"{grade:g}") == 1 for grade in desk.session.scale)
+    _judge_all(screen, desk, _read_keys(screen, single=single), count)
     _print_end(screen, desk.session)
 
 
@@ -106,6 +108,7 @@ def _judge_all(screen: Console, desk: JudgeDesk, keys: Iterator[Key], count: int
         if count is not None and len(session.given) >= count:
             return
         _print_pair(screen, desk, pair)
+        _drop_keys()
         if not _ask(screen, session, pair, keys):
             return
         pair = session.next()
@@ -138,31 +141,66 @@ def _ask(screen: Console, session: Session, pair: Pair, keys: Iterator[Key]) -> 
     return False
 
 
-def _read_keys(screen: Console) -> Iterator[Key]:
+def _read_keys(screen: Console, *, single: bool) -> Iterator[Key]:
     """Yield keys: single ones in a terminal, else one per line, each with a note after a space."""
     if not sys.stdin.isatty():
         for line in sys.stdin:
-            name, _, note = line.strip().partition(" ")
-            if name:
-                yield Key(name, note.strip())
+            if line.strip():
+                yield _split_line(line)
         return
     while True:
-        with _single_keys() as read_one:
-            screen.print("  grade? ", style="bold", end="")
-            name = read_one()
-        if name in _ENDINGS:
+        line = _read_key(screen) if single else _read_line(_PROMPT)
+        if line is not None and line.strip() == "n":
+            note = _read_line("  note: ")
+            line = None if note is None else f"n {note}"
+        if line is None:
             return
-        screen.print(escape_controls(name))
-        note = ""
-        if name == "n":
-            with suppress(EOFError):
-                note = input("  note: ").strip()
-        yield Key(name, note)
+        if line.strip():
+            yield _split_line(line)
+
+
+def _read_key(screen: Console) -> str | None:
+    """Read one key; None at the end of the input or for Ctrl-C."""
+    with _single_keys() as read_one:
+        screen.print(_PROMPT, style="bold", end="")
+        name = read_one()
+    if name in _ENDINGS:
+        return None
+    screen.print(escape_controls(name))
+    return name
+
+
+def _split_line(line: str) -> Key:
+    name, _, note = line.strip().partition(" ")
+    return Key(name, note.strip())
+
+
+def _read_line(prompt: str) -> str | None:
+    """Read a line; None at the end of the input or for Ctrl-C."""
+    try:
+        return input(prompt)
+    except (EOFError, KeyboardInterrupt):
+        return None
+
+
+def _drop_keys() -> None:
+    """Forget what was typed before the pair was shown: it is no grade of it."""
+    if not sys.stdin.isatty():
+        return
+    try:
+        import termios
+    except ImportError:  # Windows
+        import msvcrt
+
+        while msvcrt.kbhit():  # type: ignore[attr-defined, unused-ignore]
+            msvcrt.getwch()  # type: ignore[attr-defined, unused-ignore]
+        return
+    termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
 
 
 @contextmanager
 def _single_keys() -> Iterator[Callable[[], str]]:
-    """Let keys be read one by one, without Enter; what was typed before counts, too."""
+    """Let keys be read one by one, without Enter."""
     try:
         import termios
         import tty
