@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from berryeval.data import Anchor, Judgment
+from berryeval.benchmarks import Benchmark
+from berryeval.data import Anchor, Document, Hit, Judgment, Query
 from berryeval.errors import ConfigurationError, DataError
 from berryeval.judging import (
     DecisionRule,
@@ -25,6 +26,7 @@ from berryeval.judging import (
     open_ledger,
 )
 from berryeval.judging.ledger import read_vote
+from berryeval.relevance import Relevance
 from tests.cli.eval_world import DRINKS
 
 TEA = Anchor(document="tea")
@@ -152,6 +154,61 @@ def test_a_span_and_a_section_are_the_same_place() -> None:
     assert found.judgments[0] == replace(own, grade=0)
     added = [(one.query_id, one.target) for one in found.judgments[len(DRINKS.judgments) :]]
     assert added == [("q2", span), ("q1", part)]
+
+
+WHOLE = Anchor(document="d0")
+TEXT = "Alpha is first.\n\nBeta is next.\n"
+FIRST, SECOND = (Anchor(document="d0", start=a, end=b) for a, b in ((0, 15), (17, 31)))
+ALL = Anchor(document="d0", start=0, end=31)  # without the white space after it
+
+
+def score(own: list[Judgment], votes: list[Vote], hits: list[Anchor]) -> list[float]:
+    """Return the grades of hits at these places, and after them those of an ideal ranking."""
+    documents = (Document("d0", TEXT), Document("d1", "Gamma."))
+    given = Benchmark("one", documents, (Query("q1", "Which is first?"),), tuple(own))
+    found = Relevance(apply_decisions(given, decide(votes)))
+    asked = [Hit(f"h{one.start}", doc_id="d0", start=one.start, end=one.end) for one in hits]
+    ranking = found.judge("q1", asked).ranking
+    return [*(one.grade for one in ranking.hits), *ranking.grades]
+
+
+@pytest.mark.parametrize(("judged", "voted"), [(WHOLE, ALL), (ALL, WHOLE)])
+def test_a_document_and_the_span_of_all_its_text_are_the_same_place(
+    judged: Anchor, voted: Anchor
+) -> None:
+    assert score([Judgment("q1", judged, 3)], [Vote("q1", voted, 0, "Ann")], [ALL]) == [0, 0]
+
+
+def test_a_vote_on_a_part_of_a_document_counts_for_that_part() -> None:
+    """The grade of the document is that of its other text, which any part of it finds, once."""
+    own = [Judgment("q1", WHOLE, 3), Judgment("q1", Anchor(document="d1"), 1)]
+    votes = [Vote("q1", FIRST, 0, "Ann")]
+    assert score(own, votes, [FIRST, SECOND]) == [0, 3, 3, 1, 0]
+    assert score(own, votes, [ALL]) == [3, 3, 1, 0]  # the whole document still finds it
+    middle = Anchor(document="d0", start=9, end=21)
+    ends = [Anchor(document="d0", start=a, end=b) for a, b in ((0, 8), (22, 31))]
+    assert score(own, [Vote("q1", middle, 1, "Ann")], [middle, *ends]) == [1, 3, 0, 3, 1, 1]
+
+
+def test_votes_on_parts_can_replace_the_judgment_of_a_document() -> None:
+    """If all text was judged, or a part has as high a grade as the document."""
+    own, first = [Judgment("q1", WHOLE, 3)], Vote("q1", FIRST, 0, "Ann")
+    assert score(own, [first, Vote("q1", SECOND, 1, "Ann")], [FIRST, SECOND]) == [0, 1, 1, 0]
+    assert score(own, [first, Vote("q1", SECOND, 0, "Ann")], [FIRST, SECOND]) == [0, 0, 0, 0]
+    assert score(own, [Vote("q1", FIRST, 3, "Ann")], [FIRST, SECOND]) == [3, 3]
+
+
+def test_what_a_vote_on_a_part_of_a_document_leaves_alone() -> None:
+    """Parts that the benchmark judges, what is not relevant, members of groups, whole documents."""
+    vote_0, vote_2 = Vote("q1", FIRST, 0, "Ann"), Vote("q1", FIRST, 2, "Ann")
+    both = [Judgment("q1", WHOLE, 3), Judgment("q1", FIRST, 1)]
+    assert score(both, [vote_0], [FIRST]) == [3, 3, 0]
+    assert score([Judgment("q1", WHOLE, 0)], [vote_2], [SECOND, FIRST]) == [0, 2, 2, 0]
+    group = [Judgment("q1", Anchor(document=one), 3, "either") for one in ("d0", "d1")]
+    assert score(group, [vote_0], [SECOND, FIRST]) == [3, 0, 3, 0]
+    hashed = Anchor(document="d0", document_hash="sha256:0")
+    twice = [Vote("q1", ALL, 0, "Ann"), Vote("q1", hashed, 3, "Ben")]
+    assert score([Judgment("q1", WHOLE, 1)], twice, [ALL]) == [3, 3, 0]
 
 
 def test_votes_on_another_benchmark_are_refused() -> None:

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from berryeval._internal.validate import is_number, nearest, suggest
 from berryeval.anchors import Corpus, locate
-from berryeval.data import Judgment
+from berryeval.data import Anchor, Judgment
 from berryeval.errors import ConfigurationError, DataError
 from berryeval.judging.ledger import JudgeKind, PairKey, Vote, current_votes, key_of
 
 if TYPE_CHECKING:
     from berryeval.benchmarks import Benchmark
-    from berryeval.data import Anchor
 
 Decided: TypeAlias = Literal["adjudicated", "majority", "judge", "undecided"]
+Place: TypeAlias = tuple[str, int, int]  # document, start and end
 USUAL: Final[tuple[float, ...]] = (0, 1, 2, 3)  # grades of docs/protocol.md
 _HIGHEST: Final = 10  # of a scale whose grades are all whole numbers up to it
 _ORDER: Final[tuple[tuple[JudgeKind, ...], ...]] = (("human",), ("function", "llm"))
@@ -109,6 +109,7 @@ def apply_decisions(benchmark: Benchmark, decisions: Mapping[PairKey, Decision])
     """Return the benchmark with the decided grades, which replace its own of the same pairs.
 
     A judgment is of the same pair if its target is the same text, such as a section that is a hit.
+    A grade of a part of a document counts for that part; that of the document, for the rest.
     Undecided pairs keep the grade that the benchmark has, if any.
     """
     unknown = [one for one in decisions.values() if one.query_id not in benchmark.query_of]
@@ -118,7 +119,9 @@ def apply_decisions(benchmark: Benchmark, decisions: Mapping[PairKey, Decision])
             "votes belong to another benchmark"
         )
     grades = {key: one.grade for key, one in decisions.items() if one.grade is not None}
-    places = _find_places(benchmark, [one for key, one in decisions.items() if key in grades])
+    corpus = Corpus(benchmark.documents)
+    spans = {key: _find_span(decisions[key].target, corpus) for key in grades}
+    places = _find_places(benchmark, decisions, spans, corpus)
     known: set[PairKey] = set()
     judgments = []
     for judgment in benchmark.judgments:
@@ -126,39 +129,78 @@ def apply_decisions(benchmark: Benchmark, decisions: Mapping[PairKey, Decision])
         key = key if key in grades else places.get(key, key)
         known.add(key)
         judgments.append(replace(judgment, grade=grades.get(key, judgment.grade)))
-    added = [
-        Judgment(one.query_id, one.target, one.grade)
-        for key, one in decisions.items()
-        if key not in known and one.grade is not None
-    ]
-    return replace(benchmark, judgments=(*judgments, *added), locations={})
+    parts: dict[tuple[str, str], list[tuple[int, int, float]]] = {}
+    for key, grade in grades.items():
+        span = spans[key]
+        if key not in known:
+            judgments.append(Judgment(decisions[key].query_id, decisions[key].target, grade))
+        if key not in known and span:
+            parts.setdefault((decisions[key].query_id, span[0]), []).append((*span[1:], grade))
+    cut = [part for one in judgments for part in _cut_parts(one, parts, corpus)]
+    return replace(benchmark, judgments=tuple(cut), locations={})
 
 
-def _find_places(benchmark: Benchmark, decided: Sequence[Decision]) -> dict[PairKey, PairKey]:
+def _find_places(
+    benchmark: Benchmark,
+    decisions: Mapping[PairKey, Decision],
+    spans: Mapping[PairKey, Place | None],
+    corpus: Corpus,
+) -> dict[PairKey, PairKey]:
     """Return the decided pair of each judgment that points at the same text in other words."""
-    corpus = Corpus(benchmark.documents)
-    spans: dict[tuple[str, str, int, int], PairKey] = {}
-    for one in decided:
-        place = _find_span(one.target, corpus)
-        if place is not None:
-            spans.setdefault((one.query_id, *place), key_of(one.query_id, one.target))
-    queries = {one.query_id for one in decided}
+    decided: dict[tuple[str, Place], PairKey] = {}
+    for key, span in spans.items():
+        if span is not None:
+            decided.setdefault((decisions[key].query_id, span), key)
+    queries = {query for query, _ in decided}
     found = {}
-    for judgment in benchmark.judgments if spans else ():
+    for judgment in benchmark.judgments:
         if judgment.query_id in queries:
             place = _find_span(judgment.target, corpus)
-            same = place and spans.get((judgment.query_id, *place))
+            same = place and decided.get((judgment.query_id, place))
             if same:
                 found[key_of(judgment.query_id, judgment.target)] = same
     return found
 
 
-def _find_span(target: Anchor, corpus: Corpus) -> tuple[str, int, int] | None:
+def _cut_parts(
+    judgment: Judgment,
+    parts: Mapping[tuple[str, str], Sequence[tuple[int, int, float]]],
+    corpus: Corpus,
+) -> Iterator[Judgment]:
+    """Yield the judgment of a document for any of its text that was not judged by itself.
+
+    Nothing is left of it once a part has as high a grade: this is what there was to find.
+    Members of groups stay as they are.
+    """
+    name = judgment.target.document
+    given = sorted(parts.get((judgment.query_id, name), ()))
+    whole = _find_span(judgment.target, corpus) if given and judgment.grade > 0 else None
+    given = [one for one in given if (name, *one[:2]) != whole]
+    if not given or not whole or judgment.group or not locate(judgment.target, corpus).is_document:
+        yield judgment
+        return
+    if max(grade for _, _, grade in given) >= judgment.grade:
+        return
+    _, at, last = whole
+    for start, end, _ in (*given, (last, last, 0)):
+        rest = _strip(name, at, start, corpus)
+        if rest and rest[1] < rest[2]:
+            target = Anchor(document=name, start=rest[1], end=rest[2])
+            yield replace(judgment, target=target, group=f"{name} without its judged parts")
+        at = max(at, end)
+
+
+def _find_span(target: Anchor, corpus: Corpus) -> Place | None:
     """Return document, start and end of a target without the white space around it."""
     place = locate(target, corpus)
+    if place.resolves and place.is_document:
+        return _strip(target.document, 0, None, corpus)
     if len(place.spans) != 1:
         return None
-    ((name, start, end),) = place.spans
+    return _strip(*place.spans[0], corpus)
+
+
+def _strip(name: str, start: int, end: int | None, corpus: Corpus) -> Place | None:
     text = corpus.text(name)
     if text is None:
         return None
