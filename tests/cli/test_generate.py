@@ -183,6 +183,29 @@ def test_a_review_keeps_changes_and_drops_queries(capsys: pytest.CaptureFixture[
     assert {path.name for path in Path("docs-generated").iterdir()} == FILES
 
 
+def test_the_datasheet_is_that_of_the_last_review() -> None:
+    """Counts are those of the queries that are left; what was rejected before stays."""
+    assert berryeval("generate", "docs", "--count", "6") == 0
+    sheet = Path("docs-generated/datasheet.md")
+    rejected = sheet.read_text().partition("## Rejected")[2].partition("## ")[0]
+    rows = [{**row, "keep": "yes", "difficulty": "easy"} for row in read_sheet()]
+    rows[0]["keep"] = "no"
+    write_sheet(rows)
+    assert berryeval("generate", "docs-generated", "--reviewed", "mine.csv") == 0
+    write_sheet([{**row, "keep": "no" if row["id"] == "g2" else "yes"} for row in rows[1:]])
+    assert berryeval("generate", "docs-generated", "--reviewed", "mine.csv") == 0
+    text = sheet.read_text()
+    assert "Reviewed by a person: 4 kept, 0 changed, 1 dropped." in text
+    assert text.count("Reviewed by") == 1
+    assert "4 queries for " in text
+    assert "| known-item | 4 |" in text.replace("\\", "")
+    assert "| easy | 4 |" in text
+    assert text.partition("## Rejected")[2].partition("## ")[0] == rejected
+    asked = load_benchmark("docs-generated").judgments
+    for name, count in Counter(one.target.document for one in asked).items():
+        assert f"| {name} | {count} |" in text.replace("\\", "")
+
+
 def test_a_review_into_another_folder_leaves_the_first() -> None:
     assert berryeval("generate", "docs", "--count", "4") == 0
     rows = [{**row, "keep": "yes"} for row in read_sheet()]

@@ -7,15 +7,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from berryeval._internal.text import pluralize
+from berryeval._internal.validate import is_whole
 from berryeval.benchmarks import GENERATED
 from berryeval.reports import escape_markdown
 
 if TYPE_CHECKING:
     from berryeval.benchmarks import Benchmark, Report
-    from berryeval.judging import Drafts
 
 DATASHEET: Final = "datasheet.md"
-UNREVIEWED: Final = "**Nobody has reviewed these queries yet.**"
+_UNREVIEWED: Final = "**Nobody has reviewed these queries yet.**"
+_TOLD: Final = ("passages", "rejected", "reviewed")  # which have a place of their own
 _LISTED: Final = 20  # documents in the table
 _ABOUT: Final = {
     "known-item": (
@@ -45,36 +46,50 @@ _LIMITS: Final = {
 }
 
 
-def write_datasheet(benchmark: Benchmark, drafts: Drafts, report: Report) -> str:
-    """Return the datasheet in Markdown."""
+def write_datasheet(benchmark: Benchmark, report: Report) -> str:
+    """Return the datasheet of a generated benchmark in Markdown, also after a review."""
     about = benchmark.metadata[GENERATED]
-    kind = str(about["kind"])
-    documents = Counter(one.passage.doc_id for one in drafts.kept)
+    kind = str(about.get("kind", ""))
+    asked = dict.fromkeys((one.query_id, one.target.document) for one in benchmark.judgments)
+    documents = Counter(document for _, document in asked)
+    passages, rejected = about.get("passages"), about.get("rejected")
+    if isinstance(rejected, Mapping):
+        rejections = _format_counts("reason", rejected) or "Nothing was rejected."
+    else:
+        rejections = "Not recorded."
+    drawn = f", drawn from {pluralize(passages, 'passage')}" if is_whole(passages) else ""
     sizes = (
         f"{pluralize(len(benchmark.queries), 'query', 'queries')} for "
-        f"{pluralize(len(documents), 'document')} of {len(benchmark.documents):,}, drawn from "
-        f"{pluralize(drafts.passages, 'passage')}."
+        f"{pluralize(len(documents), 'document')} of {len(benchmark.documents):,}{drawn}."
     )
     queries = benchmark.queries
+    settings = [one for one in about.items() if one[0] not in _TOLD]
     parts = [
         f"# Datasheet of {escape_markdown(benchmark.name)}",
-        UNREVIEWED,
-        _ABOUT[kind],
+        _describe_review(about.get("reviewed")),
+        _ABOUT.get(kind, ""),
         sizes,
         "## How it was made",
-        _format_table(("setting", "value"), [one for one in about.items() if one[0] != "reviewed"]),
+        _format_table(("setting", "value"), settings),
         "## Queries",
         _format_counts("type", Counter(one.category for one in queries)),
         _format_counts("difficulty", Counter(one.difficulty for one in queries)),
         _format_counts("document", documents),
         "## Rejected",
-        _format_counts("reason", drafts.reasons) or "Nothing was rejected.",
+        rejections,
         "## What `berryeval validate` found",
         _format_counts("finding", _count_findings(report)) or "Nothing.",
         "## Limits",
-        _LIMITS[kind],
+        _LIMITS.get(kind, ""),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _describe_review(done: object) -> str:
+    """Say what the last review did."""
+    if not isinstance(done, Mapping):
+        return _UNREVIEWED
+    return f"Reviewed by a person: {', '.join(f'{count} {word}' for word, count in done.items())}."
 
 
 def _count_findings(report: Report) -> dict[str, int]:

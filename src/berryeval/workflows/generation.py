@@ -110,11 +110,14 @@ def generate_benchmark(
     drafts, shortage = found.drafts, _explain_shortage(found, request.count)
     if not drafts.kept:
         raise DataError(f"{request.corpus}: {shortage}")
-    about = {**found.about, "corpus_hash": hash_corpus(documents)}
+    about = {
+        **found.about, "corpus_hash": hash_corpus(documents),
+        "passages": drafts.passages, "rejected": drafts.reasons,
+    }  # fmt: skip
     benchmark = build_benchmark(folder.name, documents, drafts.kept, about)
     report = check_benchmark(benchmark)
     files = {
-        DATASHEET: write_datasheet(benchmark, drafts, report),
+        DATASHEET: write_datasheet(benchmark, report),
         SHEET: write_sheet(benchmark),
         REJECTED: b"".join(
             encode_json_line(one.to_json()) + b"\n" for one in drafts.rejected

@@ -20,7 +20,7 @@ from berryeval.benchmarks import (
 from berryeval.data import read_rows
 from berryeval.errors import DataError
 from berryeval.reports import format_csv
-from berryeval.workflows.datasheet import DATASHEET, UNREVIEWED
+from berryeval.workflows.datasheet import DATASHEET, write_datasheet
 
 if TYPE_CHECKING:
     from berryeval._internal.files import PathLike
@@ -104,7 +104,8 @@ def apply_review(source: PathLike, sheet: PathLike, output: PathLike | None = No
     )
     folder = Path(source if output is None else output)
     report = check_benchmark(reviewed)
-    write_benchmark(reviewed, folder, files=_keep_files(Path(source), counts))
+    files = {**_keep_files(Path(source)), DATASHEET: write_datasheet(reviewed, report)}
+    write_benchmark(reviewed, folder, files=files)
     return Reviewed(reviewed, folder, report, **counts)
 
 
@@ -112,16 +113,10 @@ def _mark(query: Query) -> Query:
     return replace(query, metadata={**query.metadata, "reviewed": True})
 
 
-def _keep_files(folder: Path, counts: dict[str, int]) -> dict[str, str]:
-    """Return the other files of the folder; the datasheet says what the review did."""
-    files = {}
-    for name in (DATASHEET, SHEET, "rejected.jsonl"):
-        if (folder / name).is_file():
-            files[name] = read_text(folder / name)
-    if DATASHEET in files:
-        done = ", ".join(f"{count:,} {word}" for word, count in counts.items())
-        files[DATASHEET] = files[DATASHEET].replace(UNREVIEWED, f"Reviewed by a person: {done}.")
-    return files
+def _keep_files(folder: Path) -> dict[str, str]:
+    """Return what the folder has besides the benchmark and its datasheet."""
+    names = (SHEET, "rejected.jsonl")
+    return {name: read_text(folder / name) for name in names if (folder / name).is_file()}
 
 
 def _read_verdicts(benchmark: Benchmark, sheet: PathLike) -> Iterator[tuple[str, Query | None]]:
