@@ -38,7 +38,7 @@ SYSTEMS: Final[dict[str, dict[str, Any]]] = {
     "bm25 plain": {"type": "bm25", "options": {"stemmer": "", "stopwords": False}},
     "bm25 short": {"type": "bm25", "options": {"k1": 0.4, "b": 0.2}},
     "bm25 feedback": {"type": "bm25", "options": {"feedback": 3}},
-    "bm25 pieces": {"type": "bm25", "chunker": "fixed-60"},
+    "bm25 pieces": {"type": "bm25", "chunker": "fixed-400"},
     "dense": {},
     "hybrid": {},
     "sqlite": {"type": "sqlite", "options": {"mode": "text"}},
@@ -183,7 +183,7 @@ def main() -> None:
     """Simulate, print the table, and write it to the document if asked."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--trials", type=int, default=25, help="per pair of systems")
-    parser.add_argument("--first", type=int, default=1000, help="first seed")
+    parser.add_argument("--first", type=int, default=2000, help="first seed")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--document", action="store_true", help="write docs/judging.md")
     options = parser.parse_args()

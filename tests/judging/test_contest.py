@@ -204,3 +204,17 @@ def test_pools_of_one_system_and_other_metrics_are_rejected() -> None:
     two = replace(pool, rankings={"old": {"q0": ["a"]}, "new": {"q0": ["b"]}})
     with pytest.raises(ConfigurationError, match=r"RR is not a sum .* use RBP@5"):
         build_contests(two, ["RR"])
+
+
+def test_the_model_is_not_trusted_with_systems_that_chunk_differently() -> None:
+    pool, grades = draw_world(3, queries=40, gap=1.0)
+    other = {q: [f"{name} piece" for name in hits] for q, hits in pool.rankings["new"].items()}
+    pieces = replace(pool, rankings={"old": pool.rankings["old"], "new": other})
+    grades |= {f"{name} piece": grade for name, grade in grades.items()}
+    alike, (contest,) = build_contests(pool), build_contests(pieces)
+    assert alike[0].enough == 30
+    assert contest.enough == len(contest.ids)
+    contest.judge({name: grades[name] for name in contest.ids[:-20]})
+    assert not contest.is_decided()
+    contest.judge(grades)
+    assert contest.is_decided()

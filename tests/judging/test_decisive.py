@@ -140,11 +140,13 @@ def test_a_small_simulation_is_right_with_a_quarter_of_the_judgments() -> None:
     chance = np.random.default_rng(1)
     trials = []
     for seed, skill in enumerate([0.25, 0.25, 0.05, 0.05]):
+        shared = chance.random(60) < 0.15  # both have one passage at the bottom
         systems = {}
         for name, own in (("old", 0.15), ("new", 0.15 + skill)):
             systems[name] = {
                 f"q{query}": [
-                    (f"{name} {rank}", 2.0 * (chance.random() < own)) for rank in range(10)
+                    *((f"{name} {rank}", 2.0 * (chance.random() < own)) for rank in range(9)),
+                    ("both", 2.0 * shared[query]),
                 ]
                 for query in range(60)
             }

@@ -35,6 +35,7 @@ LEVEL: Final = 0.95
 SURE: Final = 0.95  # probability of a verdict that is enough to stop
 ENOUGH: Final = 30  # judged pairs before the model is trusted
 _SHARE: Final = 0.05  # of the pairs, likewise
+_SHARED: Final = 0.02  # of the pairs that systems with the same chunks have in common
 _SAMPLES: Final = 256
 _NUMBERS: Final = 2_000_000  # random numbers that are kept
 _FORESEEN: Final = 64  # samples of a forecast
@@ -126,7 +127,14 @@ class Contest:
 
     @property
     def enough(self) -> int:
-        """Number of judged pairs from which on the model is trusted."""
+        """Number of judged pairs from which on the model is trusted.
+
+        All of them if the systems share hardly any: then they cut documents differently, and the
+        model knows nothing about passages of the two that overlap.
+        """
+        shared = int((self._ranks > 0).all(axis=0).sum())
+        if shared < _SHARED * len(self.ids):
+            return len(self.ids)
         return min(len(self.ids), max(ENOUGH, math.ceil(_SHARE * len(self.ids))))
 
     def _read_grades(self, pool: Pool, shown: Sequence[float]) -> None:
