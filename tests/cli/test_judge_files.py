@@ -128,6 +128,20 @@ def test_the_same_grades_in_another_role_are_new(
     )
 
 
+def test_a_new_judge_of_a_sheet_is_told_who_judged_before(
+    drinks: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Ledger(drinks).append([Vote("q1", PAIRS[0].target, 2, "ben")])
+    rows = export(capsys)
+    rows[0]["grade"] = "1"
+    write(rows)
+    assert berryeval("judge", "import", "ann.csv", "--judge", "Ben ") == 2
+    assert "no votes of the judge 'Ben'; did you mean 'ben'?" in capsys.readouterr().err
+    assert berryeval("judge", "import", "ann.csv", "--judge", " ann") == 0
+    said = capsys.readouterr().out
+    assert said.startswith("first session of ann; known judges: ben\n1 vote of ann added")
+
+
 def test_json_lines_go_the_same_way(drinks: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert berryeval("judge", "export", "--judge", "ann", "-o", "ann.jsonl") == 0
     rows = [json.loads(line) for line in Path("ann.jsonl").read_text().splitlines()]
@@ -138,7 +152,7 @@ def test_json_lines_go_the_same_way(drinks: Path, capsys: pytest.CaptureFixture[
     capsys.readouterr()
     assert berryeval("judge", "import", "ann.jsonl", "--judge", "ann", "--json") == 0
     data = json.loads(capsys.readouterr().out)["data"]
-    assert data == {"judge": "ann", "added": 2, "known": 0, "empty": 1, "missing": 0}
+    assert data == {"judge": "ann", "added": 2, "known": 0, "empty": 1, "missing": 0, "notes": []}
     assert grades(drinks) == {PAIRS[1].id: 1, PAIRS[2].id: 2}
 
 

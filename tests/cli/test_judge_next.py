@@ -116,6 +116,41 @@ def test_mistakes(words: tuple[str, ...], message: str, capsys: pytest.CaptureFi
     assert message in capsys.readouterr().err
 
 
+def test_the_name_of_a_judge_is_checked_first(
+    drinks: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    type_lines(monkeypatch, "1")
+    assert berryeval("judge", "next", "--judge", " ann ") == 0
+    assert "first session" not in capsys.readouterr().out
+    assert {one.judge for one in Ledger(drinks).votes()} == {"ann"}
+    for name, problem in (
+        ("Ann", "no votes of the judge 'Ann'; did you mean 'ann'?"),
+        ("a nn", "no votes of the judge 'a nn'; did you mean 'ann'?"),
+        ("a\nb", "the name of the judge must be printable, found 'a\\nb'"),
+    ):
+        assert berryeval("judge", "next", "--judge", name) == 2
+        said = capsys.readouterr()
+        assert problem in said.err
+        assert said.out == ""
+    assert len(Ledger(drinks).votes()) == 1
+
+
+def test_a_new_judge_is_told_who_judged_before(
+    drinks: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, said in (
+        ("ben", False), ("ann", True), ("ann", False), ("anne", True), ("anne", False),
+    ):  # fmt: skip
+        type_lines(monkeypatch, "1")
+        assert berryeval("judge", "next", "--judge", name, "--count", "1") == 0
+        out = capsys.readouterr().out
+        assert (f"first session of {name}; known judges: " in out) is said
+    assert len(Ledger(drinks).votes()) == 5
+    type_lines(monkeypatch)
+    assert berryeval("judge", "next", "--judge", "cy") == 0
+    assert "first session of cy; known judges: ann, anne, ben\n" in capsys.readouterr().out
+
+
 def test_a_pool_of_another_benchmark_is_refused(
     drinks: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -167,7 +202,7 @@ def in_terminal(folder: Path, *typed: bytes) -> str:
     for one in typed:
         seen += read_until(master, r"(grade\?|note:) (\x1b\[0m)?$")
         os.write(master, one)
-    seen += read_until(master, r"\d left")
+    seen += read_until(master, r"\d left", typed[-1])
     assert process.wait(timeout=60) == 0
     os.close(master)
     return seen
@@ -182,11 +217,17 @@ sys.exit(main())
 """
 
 
-def read_until(file: int, wanted: str) -> str:
+def read_until(file: int, wanted: str, again: bytes = b"") -> str:
+    """Read until a pattern is there; `again` is typed if nothing happens.
+
+    Python may miss Ctrl-C between showing a prompt and waiting for the answer.
+    """
     seen = ""
     end = time.monotonic() + 60
     while not re.search(wanted, seen) and time.monotonic() < end:
-        if select.select([file], [], [], 1)[0]:
+        if select.select([file], [], [], 5)[0]:
             seen += os.read(file, 4096).decode(errors="replace")
+        elif again:
+            os.write(file, again)
     assert re.search(wanted, seen)
     return seen

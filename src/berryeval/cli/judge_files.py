@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
@@ -48,8 +49,12 @@ def export(
     )
     if json:
         facts = {"judge": found.judge, "pairs": found.pairs, "format": found.kind, "path": path}
+        facts["notes"] = list(found.notes)
         print_json("judge export", {**facts, **({} if path else {"text": found.text})})
-    elif path is None:
+        return
+    for note in found.notes:
+        print_line(note, sys.stderr)
+    if path is None:
         print_document(found.text)
     else:
         back = format_command("judge", "import", path, "--judge", found.judge)
@@ -93,23 +98,26 @@ def import_(
         ledger=ledger,
     )  # fmt: skip
     if json:
-        print_json("judge import", _describe(judge, done))
-    else:
-        print_line(_tell(judge, done))
+        print_json("judge import", _describe(done))
+        return
+    for note in done.notes:
+        print_line(note)
+    print_line(_tell(done))
 
 
-def _describe(judge: str, done: ImportedSheet) -> dict[str, object]:
+def _describe(done: ImportedSheet) -> dict[str, object]:
     return {
-        "judge": judge,
+        "judge": done.judge,
         "added": len(done.votes),
         "known": done.known,
         "empty": done.empty,
         "missing": done.missing,
+        "notes": list(done.notes),
     }
 
 
-def _tell(judge: str, done: ImportedSheet) -> str:
-    parts = [f"{pluralize(len(done.votes), 'vote')} of {judge} added"]
+def _tell(done: ImportedSheet) -> str:
+    parts = [f"{pluralize(len(done.votes), 'vote')} of {done.judge} added"]
     parts += [f"{done.known:,} there already"] if done.known else []
     parts += [f"{pluralize(done.empty, 'row')} without a grade"] if done.empty else []
     if done.missing:

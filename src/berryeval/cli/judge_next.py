@@ -73,6 +73,8 @@ def judge_next(
         print_json("judge next", _describe(desk))
         return
     screen = console()
+    for note in desk.notes:
+        screen.print(note, style="yellow")
     single = all(len(f"{grade:g}") == 1 for grade in desk.session.scale)
     _judge_all(screen, desk, _read_keys(screen, single=single), count)
     _print_end(screen, desk.session)
@@ -91,6 +93,7 @@ def _describe(desk: JudgeDesk) -> dict[str, Any]:
         }
     return {
         "judge": session.judge,
+        "notes": list(desk.notes),
         "left": len(session.left),
         "pairs": len(session.pool.pairs),
         "scale": list(session.scale),

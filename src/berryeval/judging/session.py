@@ -94,6 +94,11 @@ class Session:
         self._started = time.monotonic()
 
     @property
+    def judges(self) -> list[str]:
+        """Names of those who have judged."""
+        return sorted({one.judge for one in self._votes})
+
+    @property
     def left(self) -> list[Pair]:
         """The pairs that are neither dealt with nor skipped."""
         skipped = set(self.skipped)

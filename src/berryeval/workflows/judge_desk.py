@@ -7,6 +7,7 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from berryeval._internal.validate import suggest
 from berryeval.errors import ConfigurationError, DataError
 from berryeval.judging import POOL, Pool, Session, grade_scale, open_ledger
 from berryeval.relevance import ANSWER_FIELDS
@@ -22,10 +23,11 @@ JUDGE: Final = "BERRYEVAL_JUDGE"  # variable with the name of the judge
 
 @dataclass(frozen=True)
 class JudgeDesk:
-    """A session and the benchmark that it is about."""
+    """A session, the benchmark that it is about, and what to tell the judge first."""
 
     session: Session
     benchmark: Benchmark
+    notes: tuple[str, ...] = ()
 
     def query_text(self, pair: Pair) -> str:
         """Return the query of a pair."""
@@ -67,7 +69,30 @@ def open_desk(
                 f"{path}: the query {pair.query_id!r:.80} is not in {loaded.name}; the pool "
                 "belongs to another benchmark: pool again, or name it with --benchmark"
             )
-    name = judge if judge is not None else os.environ.get(JUDGE) or getpass.getuser()
-    if not name.strip():
+    session = Session(pool, kept, _read_name(judge), grade_scale(loaded), adjudicates)
+    return JudgeDesk(session, loaded, _greet(session))
+
+
+def _read_name(judge: str | None) -> str:
+    given = judge if judge is not None else os.environ.get(JUDGE) or getpass.getuser()
+    name = given.strip()
+    if not name:
         raise ConfigurationError("the name of the judge is empty; give one with --judge NAME")
-    return JudgeDesk(Session(pool, kept, name, grade_scale(loaded), adjudicates), loaded)
+    if not name.isprintable():
+        raise ConfigurationError(f"the name of the judge must be printable, found {name!r:.80}")
+    return name
+
+
+def _greet(session: Session) -> tuple[str, ...]:
+    """Tell a new judge who judged before; a known name in another spelling is an error."""
+    name, known = session.judge, session.judges
+    if name in known or not known:
+        return ()
+    same = [one for one in known if _fold(one) == _fold(name)]
+    if same:
+        raise ConfigurationError(f"no votes of the judge {name!r}; {suggest(name, same)}")
+    return (f"first session of {name}; known judges: {', '.join(known)}",)
+
+
+def _fold(name: str) -> str:
+    return "".join(name.split()).casefold()

@@ -23,12 +23,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Sheet:
-    """The text of a sheet, the number of its pairs, for whom it is, and its format."""
+    """The text of a sheet, the number of its pairs, for whom it is, its format, and remarks."""
 
     text: str
     pairs: int
     judge: str
     kind: str
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -40,12 +41,16 @@ class ImportedSheet:
         known: Number of grades that were in the ledger already.
         empty: Number of rows without a grade.
         missing: Number of pairs that the judge has not judged and that are not in the sheet.
+        judge: Name of the judge.
+        notes: Remarks, one line each.
     """
 
     votes: tuple[Vote, ...]
     known: int
     empty: int
     missing: int
+    judge: str
+    notes: tuple[str, ...] = ()
 
 
 def export_sheet(
@@ -71,7 +76,8 @@ def export_sheet(
     rows = _build_rows(desk, desk.session.left)
     is_lines = path is not None and path.suffix in {".jsonl", ".ndjson"}
     used = kind or ("jsonl" if is_lines else "csv")
-    sheet = Sheet(format_sheet(rows.values(), used), len(rows), desk.session.judge, used)
+    text = format_sheet(rows.values(), used)
+    sheet = Sheet(text, len(rows), desk.session.judge, used, desk.notes)
     if path is not None:
         write_text_file(path, sheet.text.removesuffix("\n"))
     return sheet
@@ -116,7 +122,8 @@ def import_sheet(
     listed = {*(mark.pair for mark in found.marks), *found.empty}
     missing = sum(pair.id not in listed for pair in session.left)
     added = tuple(session.ledger.append(new)) if new else ()
-    return ImportedSheet(added, len(votes) - len(new), len(found.empty), missing)
+    known = len(votes) - len(new)
+    return ImportedSheet(added, known, len(found.empty), missing, session.judge, desk.notes)
 
 
 def _build_vote(pair: Pair, mark: Mark, judge: str, facts: dict[str, Any]) -> Vote:
