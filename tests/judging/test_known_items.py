@@ -158,6 +158,36 @@ def test_forms_of_a_word_are_one_term() -> None:
     assert all(sum(word.startswith("brew") for word in words) <= 1 for words in own)
 
 
+def _write_beds(sentence: str, count: int = 24) -> list[Document]:
+    """Return documents of one passage, which share all words but the names."""
+    names = [f"{a}{b}{c}" for a in "bdfgklmn" for b in "aeiou" for c in "rst"]
+    beds = (names[place * 5 : place * 5 + 5] for place in range(count))
+    return [Document(f"d{n}", sentence.format(*own)) for n, own in enumerate(beds)]
+
+
+def _drawn_words(documents: list[Document]) -> set[str]:
+    kept = draw_known_items(documents, 40, KnownItems(length=3, rivals=30)).kept
+    return {word for draft in kept for word in draft.text.split()}
+
+
+GERMAN = (
+    "Der {0} wird mit dem {1} gegossen, und die {2} steht nicht neben der {3}, wenn das {4} blüht."
+)
+STOP_GERMAN = {"der", "wird", "mit", "dem", "und", "die", "nicht", "neben", "wenn", "das"}
+
+
+def test_words_of_many_passages_are_stop_words_in_other_languages() -> None:
+    """The list of stop words is English; what a third of the passages say is like one."""
+    assert not STOP_GERMAN & _drawn_words(_write_beds(GERMAN))
+    assert STOP_GERMAN & _drawn_words(_write_beds(GERMAN, 19))  # too few to tell
+
+
+def test_frequent_words_of_an_english_corpus_count() -> None:
+    """English stop words are known, so what is frequent besides them is the subject."""
+    text = "The {0} of the garden is watered with the {1}, and the {2} by the {3} is in the {4}."
+    assert {"garden", "watered"} & _drawn_words(_write_beds(text))
+
+
 def _count_words(method: TermSelection) -> Counter[str]:
     """Draw from a passage that says one word often, and one that others say too."""
     text = "zebra zebra zebra zebra zebra zebra common lonely quartz basalt"

@@ -10,9 +10,10 @@ proportional to
     discriminative  1 / (cf(t) / |corpus|)        what is rare elsewhere
     tf-idf          tf(t, d) ln(N / df(t))        both
 
-Terms are those of the provider `bm25`: no stop words, and forms of a word are one term. It is
-written in a form drawn from the corpus, not always that of the passage, as users do. A query is
-ambiguous, and rejected, if another passage has more of its terms, or several have as many.
+Terms are those of the provider `bm25`: no stop words, and forms of a word are one term. The stop
+words are English; in other languages the terms of more than a third of the passages count as such.
+A term is written in a form drawn from the corpus, not always that of the passage, as users do. A
+query is ambiguous, and rejected, if another passage has more of its terms, or several have as many.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from berryeval.judging.drafts import (
     split_passages,
     spread_passages,
 )
-from berryeval.providers import Bm25
+from berryeval.providers import STOPWORDS, Bm25
 
 if TYPE_CHECKING:
     from berryeval.data import Chunk, Document
@@ -46,6 +47,9 @@ _FEWEST: Final = 5  # terms of a passage that is worth asking for
 _LETTERS: Final = 2  # of a term
 _TRIES: Final = 10  # queries drawn from a passage at most
 _DRAWS: Final = 50  # until a term is new
+_ENGLISH: Final = 0.2  # share of stop words, at least; usual is a third to a half
+_FREQUENT: Final = 1 / 3  # share of the passages that have a stop word of another language
+_ENOUGH: Final = 20  # passages that show it
 
 
 @dataclass(frozen=True)
@@ -142,13 +146,17 @@ class _TermIndex:
         self._forms: dict[str, Counter[str]] = defaultdict(Counter)  # the words of each term
         self._homes: dict[str, list[int]] = defaultdict(list)
         totals: Counter[str] = Counter()
-        plain, stemmed = Bm25(stemmer=""), Bm25()
+        plain, stemmed = Bm25(stemmer="", stopwords=False), Bm25()
         term_of: dict[str, str] = {}
+        size = stopped = 0
         for place, passage in enumerate(passages):
             words = Counter(plain.tokenize(passage.text))
             counts: Counter[str] = Counter()
             for word, often in words.items():
-                if not _is_word(word):
+                size += often
+                if word in STOPWORDS:
+                    stopped += often
+                if word in STOPWORDS or not _is_word(word):
                     continue
                 if word not in term_of:
                     term_of[word] = next(iter(stemmed.tokenize(word)), word)
@@ -159,9 +167,21 @@ class _TermIndex:
             totals.update(counts)
             for term in counts:
                 self._homes[term].append(place)
+        if stopped < _ENGLISH * size and len(passages) >= _ENOUGH:
+            for term in self._drop_frequent():
+                del totals[term]
         self._totals = totals
         self._vocabulary = list(totals)
         self._cumulated = list(accumulate(totals.values()))
+
+    def _drop_frequent(self) -> list[str]:
+        """Leave out the terms of many passages, and return them."""
+        most = _FREQUENT * len(self._passages)
+        frequent = [term for term, homes in self._homes.items() if len(homes) > most]
+        for term in frequent:
+            for place in self._homes.pop(term):
+                del self.counts[place][term]
+        return frequent
 
     def draw_terms(self, place: int, drawn: random.Random) -> dict[str, str]:
         """Draw the terms of a query, each with the word to write, in any form of the corpus."""
