@@ -78,3 +78,16 @@ def judge_world(folder: Path, *, noise: float = 0.2, bias: float = 0, second: bo
         ledger.append(list_votes("bob", 2, queries=range(30)))
     every = range(COUNT)
     ledger.append(list_votes("bot", 4, kind="llm", noise=noise, bias=bias, queries=every))
+
+
+def list_strays(judge: str, kind: str = "human") -> list[Vote]:
+    """Return votes that do not count: ten on a text that has changed, ten on one that is gone."""
+    votes = []
+    for place in range(10):
+        changed = Anchor(document=f"d{place}-0", document_hash="sha256:0")
+        gone = Anchor(document=f"d{place}-9")
+        votes += [
+            Vote(f"q{place}", changed, 3, judge, kind, content="sha256:0"),  # type: ignore[arg-type]
+            Vote(f"q{place}", gone, 3, judge, kind),  # type: ignore[arg-type]
+        ]
+    return votes

@@ -13,7 +13,14 @@ from berryeval.errors import ConfigurationError, DataError
 from berryeval.judging import Ledger
 from berryeval.workflows import compare_runs
 from tests.cli.eval_world import berryeval
-from tests.workflows.judged_world import COUNT, HUMAN, judge_world, list_votes, write_world
+from tests.workflows.judged_world import (
+    COUNT,
+    HUMAN,
+    judge_world,
+    list_strays,
+    list_votes,
+    write_world,
+)
 
 LABEL = f"corrected: {HUMAN} human-judged and {COUNT} model-judged queries, weight 0."
 
@@ -69,6 +76,15 @@ def test_people_who_disagree_have_not_judged() -> None:
     row = compare_runs("run", judged_by="bot", metrics=["nDCG@5"]).compared[0].comparison.rows[0]
     assert row.notes[0].startswith("corrected: 34 human-judged and 60 model-judged queries")
     assert any("6 queries that people judged in part or disagree on" in one for one in row.notes)
+
+
+def test_votes_that_do_not_count_are_left_out() -> None:
+    """Only pairs that count make a query complete, or judged by the model."""
+    before = compare_runs("run", judged_by="bot", metrics=["nDCG@5"]).compared[0].comparison.rows[0]
+    Ledger("quiz.judged").append(list_strays("bot", "llm"))
+    row = compare_runs("run", judged_by="bot", metrics=["nDCG@5"]).compared[0].comparison.rows[0]
+    assert (row.interval, row.notes[0]) == (before.interval, before.notes[0])
+    assert any(note.startswith("20 votes left out, such as one of bot on") for note in row.notes)
 
 
 def test_the_command_says_so(capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,7 +14,13 @@ from berryeval.errors import ConfigurationError, DataError
 from berryeval.judging import Ledger, Vote
 from berryeval.workflows import PoolRequest, calibrate_judge, measure_judges, pool_runs
 from tests.cli.eval_world import berryeval
-from tests.workflows.judged_world import COUNT, judge_world, list_votes, write_world
+from tests.workflows.judged_world import (
+    COUNT,
+    judge_world,
+    list_strays,
+    list_votes,
+    write_world,
+)
 
 
 @pytest.fixture(scope="module")
@@ -127,6 +133,34 @@ def test_judges_that_cannot_be_compared(
     Ledger("quiz.judged").append([Vote("q50", Anchor(document="d50-1"), 1, "far")])
     with pytest.raises(error, match=text):
         measure_judges(judges=judges)
+
+
+LEFT_OUT = (
+    "40 votes left out, such as one of ann on query 'q0': the text of 'd0-0' has changed since it "
+    "was judged"
+)
+
+
+def test_votes_that_do_not_count_are_left_out(capsys: pytest.CaptureFixture[str]) -> None:
+    """`eval` leaves out votes on texts that have changed or are gone; so do these commands."""
+    before = measure_judges(), calibrate_judge("bot", runs=["run"])
+    Ledger("quiz.judged").append([*list_strays("ann"), *list_strays("bot", "llm")])
+    after = measure_judges(), calibrate_judge("bot", runs=["run"])
+    assert after[0].agreement.items == before[0].agreement.items
+    assert after[1].calibration == before[1].calibration
+    assert after[0].notes == after[1].notes == (LEFT_OUT,)
+    for words in (("agree",), ("calibrate", "--judge", "bot")):
+        assert berryeval("judge", *words) == 0
+        assert f"note: {LEFT_OUT}" in " ".join(capsys.readouterr().out.split())
+        assert berryeval("judge", *words, "--json") == 0
+        assert json.loads(capsys.readouterr().out)["data"]["notes"] == [LEFT_OUT]
+
+
+def test_votes_of_which_none_counts() -> None:
+    shutil.rmtree("quiz.judged")
+    Ledger("quiz.judged").append(list_strays("ann"))
+    with pytest.raises(DataError, match=r"none of 20 votes is on a pair of quiz, such as one of"):
+        measure_judges("quiz")
 
 
 def test_a_benchmark_without_votes() -> None:

@@ -46,7 +46,7 @@ def agree(
         seed: Random seed.
         json: JSON output, in full precision.
     """
-    from berryeval.cli.output import console, print_json
+    from berryeval.cli.output import console, print_indented, print_json
     from berryeval.workflows import measure_judges
 
     found = measure_judges(
@@ -70,6 +70,8 @@ def agree(
     _print_disputes(screen, found)
     if found.conclusions is not None:
         _print_conclusions(screen, found.conclusions)
+    for note in found.notes:
+        print_indented(screen, f"note: {note}", 0, style="yellow")
 
 
 def _only_metric(metrics: list[str] | None) -> str:
@@ -198,6 +200,7 @@ def _to_json(found: JudgesCompared) -> dict[str, Any]:
             for one in _list_disputes(found)
         ],
         "conclusions": None if conclusions is None else conclusions.to_json(),
+        "notes": list(found.notes),
     }
 
 

@@ -96,7 +96,7 @@ def score_for_correction(
     judged = tuple(query for query in pairs if query in asked)
     complete = tuple(query for query in judged if all(pairs[query]))
     partly = sum(any(pairs[query]) for query in judged) - len(complete)
-    notes = []
+    notes = [*data.notes]
     if partly:
         count = pluralize(partly, "query", "queries")
         notes.append(

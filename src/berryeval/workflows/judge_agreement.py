@@ -31,7 +31,7 @@ from berryeval.judging import (
 from berryeval.metrics import parse_metric
 from berryeval.reports import finding
 from berryeval.stats import ap_correlation, compare, kendall_tau
-from berryeval.workflows.judged_data import find_benchmark, find_strays
+from berryeval.workflows.judged_data import drop_strays, find_benchmark
 from berryeval.workflows.rescoring import find_part, judge_again
 from berryeval.workflows.run_finder import FoundRun
 from berryeval.workflows.selection import load_source
@@ -57,12 +57,14 @@ class JudgedPairs:
         votes: Votes of all judges; those of "benchmark" are its own judgments.
         folder: Folder of the ledger.
         what: What was judged: passages ("relevance") or answers.
+        notes: Which votes do not count.
     """
 
     benchmark: Benchmark
     votes: tuple[Vote, ...]
     folder: Path
     what: Question = "relevance"
+    notes: tuple[str, ...] = ()
 
     @property
     def judges(self) -> list[str]:
@@ -98,8 +100,7 @@ class JudgedPairs:
         """Return the benchmark with the grades that votes decide, of these pairs only."""
         decisions = decide(votes)
         wanted = decisions.keys() if keys is None else set(keys)
-        strays = find_strays(self.benchmark, decisions)
-        kept = {key: decisions[key] for key in decisions if key in wanted and key not in strays}
+        kept = {key: decisions[key] for key in decisions if key in wanted}
         return apply_decisions(self.benchmark, kept)
 
 
@@ -154,6 +155,7 @@ class JudgesCompared:
     agreement: Agreement
     targets: Mapping[PairKey, tuple[str, Anchor]]
     conclusions: Conclusions | None = None
+    notes: tuple[str, ...] = ()
 
 
 def measure_judges(
@@ -190,13 +192,16 @@ def measure_judges(
         key_of(vote.query_id, vote.target): (vote.query_id, vote.target) for vote in data.votes
     }
     conclusions = compare_conclusions(data, found.judges, runs, metric, level, seed)
-    return JudgesCompared(data.benchmark, found, targets, conclusions)
+    return JudgesCompared(data.benchmark, found, targets, conclusions, data.notes)
 
 
 def read_judges(
     benchmark: str | None, ledger: str | None, what: Question = "relevance"
 ) -> JudgedPairs:
-    """Read a benchmark and the votes on it, those that are bundled with it included."""
+    """Read a benchmark and the votes on it, those that are bundled with it included.
+
+    Votes on pairs that the benchmark does not have, or not any more, are left out.
+    """
     require_choice("--what", what, get_args(Question))
     source = find_benchmark(benchmark, ledger)
     name = source if isinstance(source, str) else source.source
@@ -217,10 +222,10 @@ def read_judges(
     if what != "relevance":  # from here on they count as votes on pairs
         votes = [replace(one, question="relevance") for one in votes if one.question == what]
         return JudgedPairs(loaded, tuple(votes), opened.folder, what)
-    votes = [*second, *votes]
+    votes, note = drop_strays(loaded, [*second, *votes])
     if all(one.judge != OWN for one in votes):
         votes = [*_list_own(loaded, votes, second), *votes]
-    return JudgedPairs(loaded, tuple(votes), opened.folder)
+    return JudgedPairs(loaded, tuple(votes), opened.folder, notes=(note,) if note else ())
 
 
 def _list_own(benchmark: Benchmark, votes: Sequence[Vote], second: Sequence[Vote]) -> list[Vote]:

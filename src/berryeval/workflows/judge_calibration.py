@@ -99,7 +99,7 @@ def calibrate_judge(
         scale=data.grades,
         seed=seed,
     )
-    return JudgeCalibrated(data.benchmark.name, found, tuple(notes))
+    return JudgeCalibrated(data.benchmark.name, found, (*data.notes, *notes))
 
 
 def _score_answers(

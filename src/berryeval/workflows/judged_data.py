@@ -17,12 +17,15 @@ from berryeval.errors import ConfigurationError, DataError
 from berryeval.judging import (
     ENDING,
     POOL,
+    Decision,
     DecisionRule,
     JudgeKind,
     Ledger,
     Pool,
     apply_decisions,
+    current_votes,
     decide,
+    key_of,
     name_place,
     open_ledger,
 )
@@ -34,7 +37,7 @@ from berryeval.workflows.settings import move_benchmarks
 
 if TYPE_CHECKING:
     from berryeval._internal.files import PathLike
-    from berryeval.judging import Decision, PairKey
+    from berryeval.judging import PairKey, Vote
     from berryeval.workflows.plan import Plan
 
 _OWN_HASH: Final = "own_hash"
@@ -194,6 +197,38 @@ def find_strays(benchmark: Benchmark, decisions: Mapping[PairKey, Decision]) -> 
         if reason:
             found[key] = reason
     return found
+
+
+def drop_strays(benchmark: Benchmark, votes: Sequence[Vote]) -> tuple[list[Vote], str]:
+    """Return the votes without those of strays, judge by judge, and a note that counts them."""
+    own = {
+        (one.judge, *key_of(one.query_id, one.target)): one
+        for one in current_votes(votes)
+        if one.question == "relevance"
+    }
+    strays = find_strays(
+        benchmark,
+        {
+            key: Decision(one.query_id, one.target, one.grade, "judge", (one,))
+            for key, one in own.items()
+        },
+    )
+    if not strays:
+        return list(votes), ""
+    first, reason = next(iter(strays.items()))
+    example = f"such as one of {own[first].judge} on query {own[first].query_id!r:.80}: {reason}"
+    if len(strays) == len(own):
+        raise DataError(
+            f"none of {pluralize(len(own), 'vote')} is on a pair of {benchmark.name}, {example}; "
+            "these are votes for another benchmark or corpus"
+        )
+    kept = [
+        one
+        for one in votes
+        if one.question != "relevance"
+        or (one.judge, *key_of(one.query_id, one.target)) not in strays
+    ]
+    return kept, f"{pluralize(len(strays), 'vote')} left out, {example}"
 
 
 def _find_fault(benchmark: Benchmark, corpus: Corpus, decision: Decision) -> str:
