@@ -8,7 +8,18 @@ import pytest
 
 from berryeval.data import Anchor
 from berryeval.errors import DataError
-from berryeval.judging import Ledger, Pair, Pool, Session, decide, make_pair_id, mark_words
+from berryeval.judging import (
+    Ledger,
+    Pair,
+    Pool,
+    Session,
+    Vote,
+    agreement,
+    decide,
+    key_of,
+    make_pair_id,
+    mark_words,
+)
 
 
 def pool(count: int = 3) -> Pool:
@@ -86,6 +97,31 @@ def test_words_of_the_query_are_marked(text: str, query: str, marked: list[str])
     pieces = mark_words(text, query)
     assert "".join(piece.text for piece in pieces) == text
     assert [piece.text for piece in pieces if piece.marked] == marked
+
+
+def test_what_is_to_adjudicate_is_what_agreement_lists(tmp_path: Path) -> None:
+    """Also where most agree; models count where no human judged. The undecided come first."""
+    many = pool(6)
+    ledger = Ledger(tmp_path)
+    table = {
+        ("Ann", "human"): (1, 3, 1, None, 2, 1),
+        ("Ben", "human"): (1, 0, 1, None, None, 2),
+        ("Cy", "human"): (2, None, None, None, None, None),
+        ("gpt", "llm"): (1, 1, 3, 2, None, None),
+        ("bot", "llm"): (None, None, None, 1, 1, None),
+    }
+    for (judge, kind), grades in table.items():
+        ledger.append(
+            Vote(pair.query_id, pair.target, grade, judge, kind)  # type: ignore[arg-type]
+            for pair, grade in zip(many.pairs, grades, strict=True)
+            if grade is not None
+        )
+    last = many.pairs[5]
+    ledger.append([Vote(last.query_id, last.target, 1, "Dee", adjudicates=True)])
+    dee = Session(many, ledger, "Dee", adjudicates=True)
+    assert dee.left == [many.pairs[1], many.pairs[3], many.pairs[0]]
+    listed = {one.item for one in agreement(ledger.votes(), resamples=0).disputes}
+    assert listed == {key_of(one.query_id, one.target) for one in dee.left}
 
 
 def test_a_disagreement_is_ended_by_an_adjudicator(tmp_path: Path) -> None:

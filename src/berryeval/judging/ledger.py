@@ -322,6 +322,23 @@ def current_votes(votes: Iterable[Vote]) -> list[Vote]:
     return [vote for vote in last.values() if not vote.withdrawn]
 
 
+def find_disputed(votes: Iterable[Vote]) -> set[PairKey]:
+    """Return the pairs whose relevance judges disagree about, and that nobody adjudicated.
+
+    Where a human graded the pair, only humans count.
+    """
+    given: dict[PairKey, list[Vote]] = {}
+    for vote in current_votes(votes):
+        if vote.question == "relevance" and vote.grade is not None and vote.judge != OWN:
+            given.setdefault(key_of(vote.query_id, vote.target), []).append(vote)
+    found = set()
+    for key, own in given.items():
+        counted = [one for one in own if one.kind == HUMAN] or own
+        if len({one.grade for one in counted}) > 1 and not any(one.adjudicates for one in own):
+            found.add(key)
+    return found
+
+
 def _encode(vote: Vote) -> bytes:
     text = encode_json_line(vote.to_json())
     return text[:-1] + _CHECKSUM % zlib.crc32(text)

@@ -14,7 +14,7 @@ from berryeval._internal.aggregates import Interval
 from berryeval._internal.validate import is_number, require_fraction, suggest
 from berryeval.errors import ConfigurationError, DataError
 from berryeval.judging.coefficients import TWO, Ratings, Statistic, list_statistics
-from berryeval.judging.ledger import Vote, current_votes, key_of
+from berryeval.judging.ledger import Vote, current_votes, find_disputed, key_of
 from berryeval.stats import FEWEST_RESAMPLED, Floats, correct_ends
 
 Table: TypeAlias = Mapping[str, Mapping[Any, float | None]]  # grades by judge and item
@@ -135,7 +135,9 @@ def agreement(
         resamples: Number of resamples; 0 for no intervals.
     """
     require_fraction("level", level)
-    table, settled = _read_table(votes)
+    given = votes if isinstance(votes, Mapping) else list(votes)
+    table = _read_table(given)
+    disputed = None if isinstance(given, Mapping) else find_disputed(given)
     table = _select_judges(table, judges)
     seen = {grade for grades in table.values() for grade in grades.values()}
     grades = tuple(sorted(seen | set(scale or ())))
@@ -157,7 +159,7 @@ def agreement(
             for (a, b), own in (couples.items() if len(names) > TWO else ())
             if own.shared
         ),
-        disputes=_find_disputes(table, settled),
+        disputes=_find_disputes(table, disputed),
         notes=tuple(f"{two} have no pair in common" for two in alone),
     )
 
@@ -165,8 +167,8 @@ def agreement(
 # The grades of judges.
 
 
-def _read_table(votes: Iterable[Vote] | Table) -> tuple[dict[str, dict[Any, float]], set[Any]]:
-    """Return the grades by judge and item, and the items that were adjudicated."""
+def _read_table(votes: Iterable[Vote] | Table) -> dict[str, dict[Any, float]]:
+    """Return the grades by judge and item, without those of adjudicators, who saw the others."""
     if isinstance(votes, Mapping):
         table: dict[str, dict[Any, float]] = {}
         for judge, grades in votes.items():
@@ -174,17 +176,13 @@ def _read_table(votes: Iterable[Vote] | Table) -> tuple[dict[str, dict[Any, floa
                 if grade is not None and not is_number(grade):
                     raise DataError(f"{judge}: expected a grade for {item!r:.80}, found {grade!r}")
             table[judge] = {item: one for item, one in grades.items() if one is not None}
-        return table, set()
-    table, settled = {}, set()
+        return table
+    table = {}
     for vote in current_votes(votes):
-        if vote.question != "relevance" or vote.grade is None:
-            continue
-        item = key_of(vote.query_id, vote.target)
-        if vote.adjudicates:
-            settled.add(item)  # given in knowledge of the other grades
-        else:
+        if vote.question == "relevance" and vote.grade is not None and not vote.adjudicates:
+            item = key_of(vote.query_id, vote.target)
             table.setdefault(vote.judge, {})[item] = vote.grade
-    return table, settled
+    return table
 
 
 def _select_judges(
@@ -201,8 +199,9 @@ def _select_judges(
 
 
 def _find_disputes(
-    table: Mapping[str, Mapping[Any, float]], settled: set[Any]
+    table: Mapping[str, Mapping[Any, float]], disputed: set[Any] | None
 ) -> tuple[Dispute, ...]:
+    """Return the items with several grades, of those that judges of a ledger disagree about."""
     given: dict[Any, dict[str, float]] = {}
     for judge, grades in table.items():
         for item, grade in grades.items():
@@ -210,7 +209,7 @@ def _find_disputes(
     found = [
         Dispute(item, grades, max(grades.values()) - min(grades.values()))
         for item, grades in given.items()
-        if item not in settled and len(set(grades.values())) > 1
+        if (disputed is None or item in disputed) and len(set(grades.values())) > 1
     ]
     return tuple(sorted(found, key=lambda one: (-one.distance, -len(one.grades), str(one.item))))
 

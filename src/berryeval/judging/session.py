@@ -12,7 +12,7 @@ from berryeval.data import content_hash
 from berryeval.errors import DataError
 from berryeval.judging.decisions import decide
 from berryeval.judging.decisive import PairChooser
-from berryeval.judging.ledger import PairKey, Vote, check_judge, key_of
+from berryeval.judging.ledger import PairKey, Vote, check_judge, find_disputed, key_of
 from berryeval.judging.pool import Stop
 from berryeval.providers import STOPWORDS
 
@@ -57,7 +57,7 @@ class Session:
     """The pairs that a judge has not judged, one at a time; or those that judges disagree about.
 
     Attributes:
-        pool: The pairs.
+        pool: The pairs; if the judge adjudicates, those to decide, the undecided first.
         ledger: Where votes go.
         judge: Name of the judge.
         scale: Grades that the judge may give.
@@ -86,10 +86,17 @@ class Session:
         own = (one for one in self._votes if one.judge == self.judge)
         self._done = {key_of(one.query_id, one.target) for one in own}
         if self.adjudicates:
-            decided = decide(self._votes)
-            undecided = {key for key, one in decided.items() if one.how == "undecided"}
-            pairs = (key_of(one.query_id, one.target) for one in self.pool.pairs)
-            self._done = {key for key in pairs if key not in undecided}
+            decided, disputed = decide(self._votes), find_disputed(self._votes)
+            order = {
+                pair.id: decided[key].how != "undecided"
+                for pair in self.pool.pairs
+                if (key := key_of(pair.query_id, pair.target)) in disputed
+            }
+            pairs = [pair for pair in self.pool.pairs if pair.id in order]
+            self.pool = replace(
+                self.pool, pairs=tuple(sorted(pairs, key=lambda one: order[one.id]))
+            )
+            self._done = set()
         self._chooser = PairChooser(self.pool)
         self._started = time.monotonic()
 
