@@ -188,6 +188,32 @@ def test_frequent_words_of_an_english_corpus_count() -> None:
     assert {"garden", "watered"} & _drawn_words(_write_beds(text))
 
 
+CHINESE = "罗勒每三天浇水一次、最好在日出之前。土壤由泥炭、沙子和堆肥混合而成、园丁用手除草。"
+JAPANESE = "バジルは三日に一度、日の出前に水をやります。土は泥炭と砂と堆肥を混ぜて作ります。"
+THAI = "รดน้ำโหระพาทุกสามวันก่อนพระอาทิตย์ขึ้น ดินผสมจากพีท ทราย และปุ๋ยหมัก"
+
+
+@pytest.mark.parametrize("text", [CHINESE, JAPANESE, THAI], ids=["zh", "ja", "th"])
+def test_words_without_spaces_between_them_need_a_model(text: str) -> None:
+    """A clause is no word, also beside names in Latin letters."""
+    names = "Docker, Kubernetes, Postgres, Nginx, Redis, Ubuntu"
+    documents = [Document(f"d{n}", f"{text} {names}") for n in range(3)]
+    with pytest.raises(DataError, match=r"words of this corpus are not separated.*--model NAME"):
+        draw_known_items(documents, 3)
+
+
+def test_passages_without_spaces_are_left_out_of_a_mixed_corpus() -> None:
+    drafts = draw_known_items([*DRINKS, Document("zh", CHINESE)], 6)
+    assert len(drafts.kept) == 6
+    assert drafts.reasons["no spaces between words"] == 1
+    some = draw_known_items(
+        [*DRINKS, Document("note", f"{SOIL.replace('soil', 'loam')} {SOIL} 罗勒每三天浇水一次")],
+        20,
+        KnownItems(noise=0.5),
+    )
+    assert all(draft.text.isascii() for draft in some.kept)
+
+
 def _count_words(method: TermSelection) -> Counter[str]:
     """Draw from a passage that says one word often, and one that others say too."""
     text = "zebra zebra zebra zebra zebra zebra common lonely quartz basalt"

@@ -129,6 +129,40 @@ def test_a_question_is_anchored_to_the_quotes_that_answer_it(tmp_path: Path) -> 
     assert writer.spent == Decimal("0.00081")  # nine times 50 tokens in and 20 out
 
 
+def test_two_characters_count_as_a_word_in_scripts_without_spaces(tmp_path: Path) -> None:
+    """Passages and quotes of such scripts are long enough, and copies and duplicates are found."""
+    quote = "罗勒每三天浇水一次、最好在日出之前"
+    rest = "土壤由泥炭、沙子和腐熟的堆肥等份混合而成、园丁用手除草。冬天把它搬到旧磨坊后面的温室里"
+    text = f"{quote}。{rest}。{rest}、那里的温度从不超过十二度、窗户总是开着一点。"
+    copied = "罗勒每三天浇水、在日出之前?"
+    asked = {"a": "多久需要给香草灌溉?", "b": "多久需要给香草灌溉呢?", "c": copied}
+
+    def write(passage: str) -> dict[str, Any]:
+        question = asked[passage.split(maxsplit=1)[0]]
+        return {**write_well(TEXT), "question": question, "quotes": [quote], "answer": quote}
+
+    with desk(tmp_path, script(write)) as place:
+        drafts = place.hire([Document(name, text) for name in asked]).write(3)
+    (kept,) = drafts.kept
+    assert kept.text in {asked["a"], asked["b"]}
+    assert kept.targets[0].quote == quote
+    assert set(drafts.reasons) == {"copied words", "duplicate"}
+
+
+def test_an_answer_from_general_knowledge_is_found_in_chinese(tmp_path: Path) -> None:
+    text = "罗勒每三天浇水一次、最好在日出之前。" * 5
+    quote = "罗勒每三天浇水一次"
+
+    def write(_passage: str) -> dict[str, Any]:
+        asked = "多久需要给香草灌溉?"
+        return {**write_well(TEXT), "question": asked, "quotes": [quote], "answer": quote}
+
+    with desk(tmp_path, script(write, known="每三天给罗勒浇一次水。")) as place:
+        drafts = place.hire([Document("basil", text)]).write(1)
+    assert drafts.kept == []
+    assert "answerable without the passage" in drafts.reasons
+
+
 def test_types_and_difficulties_are_asked_for_in_turn(tmp_path: Path) -> None:
     with desk(tmp_path) as place:
         place.hire(build_documents(6)).write(6)

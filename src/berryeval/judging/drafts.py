@@ -8,21 +8,26 @@ Every generated query and benchmark is marked, until a person has reviewed it.
 from __future__ import annotations
 
 import random
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final, Literal, TypeAlias
 
 from berryeval.anchors import Corpus, locate, make_anchor
-from berryeval.benchmarks import GENERATED, Benchmark
+from berryeval.benchmarks import GENERATED, Benchmark, words_of
 from berryeval.chunkers import SectionChunker
 from berryeval.data import SECTION_SEPARATOR, Anchor, Chunk, Document, Judgment, Query
 
 LONGEST: Final = 2000  # characters of a passage
 ANSWERS: Final = 3.0  # grade of a passage that gives the answer, by docs/protocol.md
 PART: Final = 2.0  # grade of one that gives an essential part of it
+_UNSPACED: Final = re.compile(  # Thai, Lao, Burmese, Khmer, Japanese, Chinese
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+    "\uff66-\uff9f\U00020000-\U0003ffff]"
+)
 Reason: TypeAlias = Literal[
-    "too few words", "ambiguous", "duplicate",
+    "too few words", "no spaces between words", "ambiguous", "duplicate",
     "no answer from the model", "quote not found", "not answerable from the passage",
     "answerable without the passage", "copied words",
 ]  # fmt: skip
@@ -95,6 +100,34 @@ def split_passages(documents: Iterable[Document]) -> list[Chunk]:
     """Split documents into passages; headings without text are left out."""
     chunker = SectionChunker(max_size=LONGEST, empty="drop")
     return [chunk for document in documents for chunk in chunker.chunk(document)]
+
+
+def separate_characters(text: str) -> str:
+    """Put spaces around each character of scripts that have none between words."""
+    return _UNSPACED.sub(r" \g<0> ", text)
+
+
+def count_words(text: str) -> int:
+    """Return the number of words; two characters of scripts without spaces count as one."""
+    words, characters = _count_kinds(text)
+    return words + (characters + 1) // 2
+
+
+def is_unspaced(text: str) -> bool:
+    """Whether most of a text is in scripts that have no spaces between words."""
+    words, characters = _count_kinds(text)
+    return characters > words
+
+
+def has_unspaced(word: str) -> bool:
+    """Whether a word has a character of such scripts, and may be a whole clause."""
+    return _UNSPACED.search(word) is not None
+
+
+def _count_kinds(text: str) -> tuple[int, int]:
+    found = words_of(separate_characters(text))
+    characters = sum(map(has_unspaced, found))
+    return len(found) - characters, characters
 
 
 def name_passage(passage: Chunk) -> str:

@@ -31,7 +31,10 @@ from berryeval.errors import DataError
 from berryeval.judging.drafts import (
     Draft,
     Drafts,
+    Reason,
     TargetMaker,
+    has_unspaced,
+    is_unspaced,
     name_passage,
     split_passages,
     spread_passages,
@@ -100,12 +103,14 @@ def draw_known_items(
     targets = TargetMaker(documents)
     order = list(spread_passages(passages, how.seed))
     short = [place for place in order if len(index.counts[place]) < _FEWEST]
-    _check_enough(len(order) - len(short))
+    unspaced = {place for place in short if is_unspaced(passages[place].text)}
+    _check_enough(len(order) - len(short), unspaced=bool(unspaced))
     drawn = random.Random(f"known items {how.seed}")  # noqa: S311 - not a secret
     taken: dict[int, list[frozenset[str]]] = defaultdict(list)
     for place in short:
         few = f"{len(index.counts[place])} different words, expected {_FEWEST}"
-        drafts.reject(passages[place], "too few words", few)
+        reason: Reason = "no spaces between words" if place in unspaced else "too few words"
+        drafts.reject(passages[place], reason, "" if place in unspaced else few)
     for attempt in range(_TRIES * len(order)):
         place = order[attempt % len(order)]
         if len(drafts.kept) == count:
@@ -127,7 +132,12 @@ def draw_known_items(
     return drafts
 
 
-def _check_enough(passages: int) -> None:
+def _check_enough(passages: int, *, unspaced: bool) -> None:
+    if not passages and unspaced:
+        raise DataError(
+            "the words of this corpus are not separated by spaces, so none can be drawn; let a "
+            "model write questions: --model NAME"
+        )
     if not passages:
         raise DataError(
             f"no passage has {_FEWEST} different words besides stop words, so no query can be drawn"
@@ -150,7 +160,8 @@ class _TermIndex:
         term_of: dict[str, str] = {}
         size = stopped = 0
         for place, passage in enumerate(passages):
-            words = Counter(plain.tokenize(passage.text))
+            text = "" if is_unspaced(passage.text) else passage.text
+            words = Counter(plain.tokenize(text))
             counts: Counter[str] = Counter()
             for word, often in words.items():
                 size += often
@@ -234,7 +245,8 @@ class _TermIndex:
 
 
 def _is_word(text: str) -> bool:
-    return len(text) >= _LETTERS and not text[0].isdigit() and any(map(str.isalpha, text))
+    letters = len(text) >= _LETTERS and not text[0].isdigit() and any(map(str.isalpha, text))
+    return letters and not has_unspaced(text)
 
 
 def _draw_poisson(mean: float, drawn: random.Random) -> int:

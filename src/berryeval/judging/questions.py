@@ -32,7 +32,9 @@ from berryeval.judging.drafts import (
     Draft,
     Drafts,
     TargetMaker,
+    count_words,
     name_passage,
+    separate_characters,
     split_passages,
     spread_passages,
 )
@@ -164,7 +166,7 @@ class QuestionWriter:
         self.drafts = Drafts(len(passages))
         self._passages = []
         for passage in (passages[place] for place in spread_passages(passages, seed)):
-            size = len(words_of(passage.text))
+            size = count_words(passage.text)
             if size >= _FEWEST:
                 self._passages.append(passage)
             else:
@@ -238,7 +240,7 @@ class QuestionWriter:
 
     def _read(self, task: _Task, data: Mapping[str, Any]) -> _Written | None:
         text, passage = " ".join(data["question"].split()), task.passage
-        quotes = [one for one in data["quotes"] if len(words_of(one)) >= _SHORTEST][:_MOST_QUOTES]
+        quotes = [one for one in data["quotes"] if count_words(one) >= _SHORTEST][:_MOST_QUOTES]
         targets = [self._targets.find_quote(quote, passage) for quote in quotes]
         if not targets or None in targets:
             lost = quotes[targets.index(None)] if targets else f"none has {_SHORTEST} words"
@@ -256,8 +258,8 @@ class QuestionWriter:
         run = find_copied_run(words, f" {' '.join(words_of(passage.text))} ")
         if run:
             return f"{len(run)} words in a row: {truncate(' '.join(run))}"
-        terms = set(self._terms.tokenize(text))
-        quoted = set(self._terms.tokenize(" ".join(one.quote for one in targets)))
+        terms = self._find_terms(text)
+        quoted = self._find_terms(" ".join(one.quote for one in targets))
         share = len(terms & quoted) / max(len(terms), 1)
         if len(terms) >= _FEWEST_TERMS and share >= COPIED:
             return f"{share:.0%} of its words are in its quotes, expected less than {COPIED:.0%}"
@@ -268,7 +270,8 @@ class QuestionWriter:
         fresh: list[_Written] = []
         for one in written:
             texts = [*(draft.text for draft in self.drafts.kept), *(other.text for other in fresh)]
-            pairs = list(find_similar([*texts, one.text], _SHINGLE, SIMILAR))
+            spaced = list(map(separate_characters, [*texts, one.text]))
+            pairs = list(find_similar(spaced, _SHINGLE, SIMILAR))
             if pairs and pairs[-1].place == len(texts):
                 other = truncate(texts[pairs[-1].earlier])
                 self.drafts.reject(one.task.passage, "duplicate", f"of {other}", one.text)
@@ -302,9 +305,13 @@ class QuestionWriter:
 
     def _is_same(self, answer: str, other: str) -> bool:
         """Whether another answer has most of the words of an answer."""
-        terms = set(self._terms.tokenize(answer))
-        shared = terms & set(self._terms.tokenize(other))
+        terms = self._find_terms(answer)
+        shared = terms & self._find_terms(other)
         return len(shared) >= SAME_ANSWER * len(terms)
+
+    def _find_terms(self, text: str) -> set[str]:
+        """Return the terms of a text; in scripts without spaces each character is one."""
+        return set(self._terms.tokenize(separate_characters(text)))
 
 
 _SHINGLE: Final = 2  # words, as `validate` compares queries
