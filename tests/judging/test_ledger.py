@@ -151,7 +151,7 @@ def test_a_span_and_a_section_are_the_same_place() -> None:
     part = Anchor(document="tea", start=start, end=start + 12)
     given = [Vote("q1", span, 0, "Ann"), Vote("q2", span, 1, "Ann"), Vote("q1", part, 1, "Ann")]
     found = apply_decisions(DRINKS, decide(given))
-    assert found.judgments[0] == replace(own, grade=0)
+    assert found.judgments[0] == replace(own, grade=0, exact=True)
     added = [(one.query_id, one.target) for one in found.judgments[len(DRINKS.judgments) :]]
     assert added == [("q2", span), ("q1", part)]
 
@@ -202,13 +202,13 @@ def test_what_a_vote_on_a_part_of_a_document_leaves_alone() -> None:
     """Parts that the benchmark judges, what is not relevant, members of groups, whole documents."""
     vote_0, vote_2 = Vote("q1", FIRST, 0, "Ann"), Vote("q1", FIRST, 2, "Ann")
     both = [Judgment("q1", WHOLE, 3), Judgment("q1", FIRST, 1)]
-    assert score(both, [vote_0], [FIRST]) == [3, 3, 0]
+    assert score(both, [vote_0], [FIRST, SECOND]) == [0, 3, 3, 0]
     assert score([Judgment("q1", WHOLE, 0)], [vote_2], [SECOND, FIRST]) == [0, 2, 2, 0]
     group = [Judgment("q1", Anchor(document=one), 3, "either") for one in ("d0", "d1")]
     assert score(group, [vote_0], [SECOND, FIRST]) == [3, 0, 3, 0]
     hashed = Anchor(document="d0", document_hash="sha256:0")
     twice = [Vote("q1", ALL, 0, "Ann"), Vote("q1", hashed, 3, "Ben")]
-    assert score([Judgment("q1", WHOLE, 1)], twice, [ALL]) == [3, 3, 0]
+    assert score([Judgment("q1", WHOLE, 1)], twice, [ALL]) == [0, 3, 0]
 
 
 def test_votes_on_another_benchmark_are_refused() -> None:

@@ -138,6 +138,11 @@ class Pieces:
             found.update(self._find_unplaced(target))
         return sorted(found)
 
+    def is_at(self, number: int, target: Location) -> bool:
+        """Return whether a piece is exactly the text of a target."""
+        document, spans = self._placed[number]
+        return any((document, *span) == tuple(one) for span in spans for one in target.spans)
+
     @cached_property
     def unplaced(self) -> list[int]:
         """Numbers of the pieces without a known span."""

@@ -28,6 +28,7 @@ class Target:
     grades: tuple[float, ...]
     need: Need = "any"
     group: str = ""  # empty for a single judgment
+    exact: tuple[bool, ...] = ()  # whether each member alone decides about hits that are its text
 
     @property
     def grade(self) -> float:
@@ -138,6 +139,7 @@ def _make_target(members: list[Judgment], places: Mapping[Anchor, Location]) -> 
         tuple(member.grade for member in members),
         first.need if first.group else "any",
         first.group,
+        tuple(member.exact for member in members) if any(one.exact for one in members) else (),
     )
 
 
@@ -248,9 +250,9 @@ class Targets:
         """Join hits, best first, with the targets of a query."""
         pieces = Pieces([self._complete(hit) for hit in hits], self.corpus, self.rule)
         targets = self.of(query_id)
-        covering = tuple(
+        covering = _keep_own(targets, pieces, tuple(
             tuple(tuple(pieces.covering(member)) for member in target.members) for target in targets
-        )
+        ))  # fmt: skip
         found = tuple(map(find_credit, targets, covering))
         ranking = build_ranking(targets, covering, found, len(hits))
         return Join(ranking, found, covering, pieces.ambiguous, tuple(pieces.unplaced))
@@ -264,6 +266,27 @@ class Targets:
         if hit.doc_id or hit.text or hit.start is not None:
             return hit
         return self.chunks.get(hit.id, hit)
+
+
+def _keep_own(
+    targets: Sequence[Target], pieces: Pieces, covering: tuple[tuple[tuple[int, ...], ...], ...]
+) -> tuple[tuple[tuple[int, ...], ...], ...]:
+    """Leave out that hits cover targets if their own text was judged exactly."""
+    own: dict[int, set[tuple[int, int]]] = defaultdict(set)
+    for place, target in enumerate(targets):
+        for member, exact in enumerate(target.exact):
+            for hit in covering[place][member] if exact else ():
+                if pieces.is_at(hit, target.members[member]):
+                    own[hit].add((place, member))
+    if not own:
+        return covering
+    return tuple(
+        tuple(
+            tuple(hit for hit in hits if hit not in own or (place, member) in own[hit])
+            for member, hits in enumerate(members)
+        )
+        for place, members in enumerate(covering)
+    )
 
 
 def _index_by_id(chunks: Iterable[Chunk]) -> dict[str, Chunk]:
@@ -326,13 +349,17 @@ def resolve(
     index = Pieces(pieces, targets.corpus, targets.rule)
     known: dict[Anchor, list[str]] = {}
     grades: dict[str, dict[str, float]] = {query: {} for query in targets.queries}
+    own: dict[tuple[str, str], float] = {}  # grades of chunks that were judged exactly
     drift: list[Drift] = []
     uncovered: list[Judgment] = []
     for judgment in judged:
         anchor, grade, best = judgment.target, judgment.grade, grades[judgment.query_id]
         place = targets.location_of(anchor)
-        if anchor not in known:
-            known[anchor] = [pieces[number].id for number in index.covering(place)]
+        if anchor not in known or judgment.exact:
+            numbers = index.covering(place)
+            known[anchor] = [pieces[number].id for number in numbers]
+            same = [pieces[one].id for one in numbers if judgment.exact and index.is_at(one, place)]
+            own.update({(judgment.query_id, chunk): grade for chunk in same})
         for chunk in known[anchor] or ([anchor.chunk] if anchor.chunk else []):
             best[chunk] = max(best.get(chunk, grade), grade)
         if known[anchor] or not place.resolves:
@@ -341,6 +368,8 @@ def resolve(
             uncovered.append(judgment)
         else:
             drift.append(Drift(judgment, _explain_uncovered(anchor)))
+    for (query, chunk), grade in own.items():
+        grades[query][chunk] = grade
     return Resolution(
         Qrels.from_dict(grades),
         targets,

@@ -203,7 +203,8 @@ class Judgment(_Record):
     """The relevance grade of a target for a query.
 
     Judgments of one query with the same `group` form one target, which is found when any of them
-    is found, or with `need="all"` when all are. A judgment without a group is its own target.
+    is found, or with `need="all"` when all are. A judgment without a group is its own target. If
+    it is `exact`, it alone decides about hits with exactly its text.
     """
 
     query_id: str
@@ -212,6 +213,7 @@ class Judgment(_Record):
     group: str = ""
     need: Need = "any"
     note: str = ""
+    exact: bool = False
     extra: Mapping[str, Any] = open_field(repr=False)
 
     def __post_init__(self) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
@@ -12,6 +12,7 @@ from berryeval.anchors import Corpus, locate
 from berryeval.data import Anchor, Judgment
 from berryeval.errors import ConfigurationError, DataError
 from berryeval.judging.ledger import JudgeKind, PairKey, Vote, current_votes, key_of
+from berryeval.judging.overlaps import unite_overlaps
 
 if TYPE_CHECKING:
     from berryeval.benchmarks import Benchmark
@@ -109,7 +110,7 @@ def apply_decisions(benchmark: Benchmark, decisions: Mapping[PairKey, Decision])
     """Return the benchmark with the decided grades, which replace its own of the same pairs.
 
     A judgment is of the same pair if its target is the same text, such as a section that is a hit.
-    A grade of a part of a document counts for that part; that of the document, for the rest.
+    Of passages that overlap, see `unite_overlaps`.
     Undecided pairs keep the grade that the benchmark has, if any.
     """
     unknown = [one for one in decisions.values() if one.query_id not in benchmark.query_of]
@@ -123,21 +124,23 @@ def apply_decisions(benchmark: Benchmark, decisions: Mapping[PairKey, Decision])
     spans = {key: _find_span(decisions[key].target, corpus) for key in grades}
     places = _find_places(benchmark, decisions, spans, corpus)
     known: set[PairKey] = set()
-    judgments = []
+    replaced: set[int] = set()
+    judgments: list[Judgment] = []
     for judgment in benchmark.judgments:
         key = key_of(judgment.query_id, judgment.target)
         key = key if key in grades else places.get(key, key)
         known.add(key)
+        if key in grades:
+            replaced.add(len(judgments))
         judgments.append(replace(judgment, grade=grades.get(key, judgment.grade)))
-    parts: dict[tuple[str, str], list[tuple[int, int, float]]] = {}
-    for key, grade in grades.items():
-        span = spans[key]
-        if key not in known:
-            judgments.append(Judgment(decisions[key].query_id, decisions[key].target, grade))
-        if key not in known and span:
-            parts.setdefault((decisions[key].query_id, span[0]), []).append((*span[1:], grade))
-    cut = [part for one in judgments for part in _cut_parts(one, parts, corpus)]
-    return replace(benchmark, judgments=tuple(cut), locations={})
+    added = [
+        Judgment(one.query_id, one.target, one.grade)
+        for key, one in decisions.items()
+        if key not in known and one.grade is not None
+    ]
+    voted = {*replaced, *range(len(judgments), len(judgments) + len(added))}
+    united = unite_overlaps((*judgments, *added), voted, corpus)
+    return replace(benchmark, judgments=tuple(united), locations={})
 
 
 def _find_places(
@@ -160,34 +163,6 @@ def _find_places(
             if same:
                 found[key_of(judgment.query_id, judgment.target)] = same
     return found
-
-
-def _cut_parts(
-    judgment: Judgment,
-    parts: Mapping[tuple[str, str], Sequence[tuple[int, int, float]]],
-    corpus: Corpus,
-) -> Iterator[Judgment]:
-    """Yield the judgment of a document for any of its text that was not judged by itself.
-
-    Nothing is left of it once a part has as high a grade: this is what there was to find.
-    Members of groups stay as they are.
-    """
-    name = judgment.target.document
-    given = sorted(parts.get((judgment.query_id, name), ()))
-    whole = _find_span(judgment.target, corpus) if given and judgment.grade > 0 else None
-    given = [one for one in given if (name, *one[:2]) != whole]
-    if not given or not whole or judgment.group or not locate(judgment.target, corpus).is_document:
-        yield judgment
-        return
-    if max(grade for _, _, grade in given) >= judgment.grade:
-        return
-    _, at, last = whole
-    for start, end, _ in (*given, (last, last, 0)):
-        rest = _strip(name, at, start, corpus)
-        if rest and rest[1] < rest[2]:
-            target = Anchor(document=name, start=rest[1], end=rest[2])
-            yield replace(judgment, target=target, group=f"{name} without its judged parts")
-        at = max(at, end)
 
 
 def _find_span(target: Anchor, corpus: Corpus) -> Place | None:

@@ -1,0 +1,108 @@
+"""Votes on passages of several chunkings: what overlaps is one thing to be found."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from berryeval.anchors import Corpus, CoverageRule, locate
+
+if TYPE_CHECKING:
+    from berryeval.data import Judgment, Span
+
+
+def unite_overlaps(
+    judgments: Sequence[Judgment], voted: Collection[int], corpus: Corpus
+) -> list[Judgment]:
+    """Make one target of relevant passages that cover each other, if one of them was voted on.
+
+    Chunkers cut the same answer in different ways, and judges see all of the pieces. It is one
+    answer, found with the first piece. A vote is exact: a hit with the same text has its grade,
+    whatever longer passage or document around it is relevant. The judgment of a whole document
+    counts for the rest of it, if there is any, unless a passage has as high a grade: this is what
+    there was to find.
+
+    Args:
+        judgments: Judgments of a benchmark, with decided grades.
+        voted: Places of those that judges decided.
+        corpus: The documents.
+    """
+    places = {
+        number: one for number in range(len(judgments)) if (one := _find(judgments[number], corpus))
+    }
+    exact = {number for number in voted if number in places}
+    relevant: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for number, place in places.items():
+        if judgments[number].grade > 0 and judgments[number].need == "any":
+            relevant[judgments[number].query_id, place.document].append(number)
+    best: dict[tuple[str, str], float] = {}  # of the passages of a document that were voted on
+    groups: dict[int, str] = {}
+    for key, numbers in relevant.items():
+        found = exact.intersection(numbers)
+        if found:
+            best[key] = max(judgments[number].grade for number in found)
+            groups.update(_group(numbers, judgments, places, exact))
+    used: dict[tuple[str, str], list[Span]] = defaultdict(list)
+    for number in exact:
+        used[judgments[number].query_id, places[number].document].append(places[number])
+    best.update({key: math.inf for key, spans in used.items() if _is_all(key[1], spans, corpus)})
+    return [
+        replace(one, exact=one.exact or number in exact, group=groups.get(number, one.group))
+        for number, one in enumerate(judgments)
+        if number in voted
+        or not _is_document(one)
+        or not 0 < one.grade <= best.get((one.query_id, one.target.document), 0)
+    ]
+
+
+def _find(judgment: Judgment, corpus: Corpus) -> Span | None:
+    spans = locate(judgment.target, corpus).spans
+    return spans[0] if len(spans) == 1 else None
+
+
+def _is_all(document: str, spans: Iterable[Span], corpus: Corpus) -> bool:
+    """Whether spans hold every word of a document."""
+    text = corpus.text(document)
+    rest, at = "", 0
+    for span in sorted(spans):
+        rest += text.text[at : span.start] if text else ""
+        at = max(at, span.end)
+    return text is not None and not (rest + text.text[at:]).strip()
+
+
+def _is_document(judgment: Judgment) -> bool:
+    target = judgment.target
+    part = target.chunk or target.section or target.quote or target.start is not None
+    return not part and not judgment.group
+
+
+def _group(
+    numbers: Iterable[int],
+    judgments: Sequence[Judgment],
+    places: dict[int, Span],
+    exact: Collection[int],
+) -> dict[int, str]:
+    """Return the group of each judgment that covers another one, directly or through others."""
+    rule = CoverageRule()
+    ordered = sorted(numbers, key=lambda number: (places[number].start, -places[number].end))
+    clusters: list[list[int]] = []
+    for number in ordered:
+        span = (places[number].start, places[number].end)
+        linked = [
+            cluster
+            for cluster in clusters
+            if any(rule.covers(span, (places[one].start, places[one].end)) for one in cluster)
+        ]
+        clusters = [one for one in clusters if one not in linked]
+        clusters.append([number, *(one for cluster in linked for one in cluster)])
+    found = {}
+    for cluster in clusters:
+        if len(cluster) > 1 and not set(cluster).isdisjoint(exact):
+            names = [judgments[one].group for one in cluster if judgments[one].group]
+            first = min(cluster, key=lambda one: places[one])
+            name = names[0] if names else f"{places[first].document} {places[first].start}"
+            found.update(dict.fromkeys(cluster, name))
+    return found
