@@ -132,6 +132,35 @@ def test_a_text_that_has_changed_since_does_not_count() -> None:
     assert reason == "the text of 'tea' has changed since it was judged"
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "counts"),
+    [
+        ("steeped", "brewed", True),
+        ("green tea at", "green  tea\nat", True),
+        ("80", "95", False),
+    ],
+)
+def test_a_near_match_of_a_quote_is_not_what_the_judge_saw(
+    old: str, new: str, *, counts: bool
+) -> None:
+    """White space may change, and what is around the passage."""
+    start = TEA.index("Steep")
+    seen = TEA[start:].strip()
+    target = Anchor(
+        document="tea", start=start, end=start + len(seen), quote=seen,
+        document_hash=content_hash(TEA),
+    )  # fmt: skip
+    Ledger("drinks.judged").append(
+        [vote("q1", target, 1, content=content_hash(seen)), vote("q1", COFFEE_TOP, 1)]
+    )
+    tea = Document("tea", TEA.replace(old, new))
+    write_benchmark(replace(DRINKS, documents=(tea, *DRINKS.documents[1:])), "drinks")
+    found = load_judged("drinks")
+    assert (len(found.strays) == 0) is counts
+    assert set(found.strays.values()) <= {"the text of 'tea' has changed since it was judged"}
+    assert len(found.notes) == 2 - counts
+
+
 def test_a_run_scores_by_the_votes_and_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     before = run_benchmark("drinks", "bm25", ["RR"])
     judge_drinks()

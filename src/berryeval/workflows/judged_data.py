@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, get_args
 from berryeval._internal.masking import MASK
 from berryeval._internal.text import pluralize
 from berryeval._internal.validate import require_choice
-from berryeval.anchors import Corpus, locate
+from berryeval.anchors import Corpus, locate, normalise
 from berryeval.benchmarks import Benchmark, bundled_benchmarks, write_benchmark
 from berryeval.data import content_hash
 from berryeval.errors import ConfigurationError, DataError
@@ -242,11 +242,12 @@ def _find_fault(benchmark: Benchmark, corpus: Corpus, decision: Decision) -> str
         return f"{target.document!r:.80} has several such sections"
     document = benchmark.document_of.get(target.document)
     seen = {vote.content for vote in decision.votes if vote.content}
-    if document is None or target.document_hash in {"", document.content_hash} or not seen:
+    if document is None or target.document_hash == document.content_hash or not seen:
         return ""
     spans = [(one.start, one.end) for one in place.spans] or [(0, len(document.text))]
-    now = {content_hash(document.text[start:end]) for start, end in spans}
-    if target.quote or seen & now:
+    now = [document.text[start:end] for start, end in spans]
+    same = normalise(target.quote) in map(normalise, now) and content_hash(target.quote) in seen
+    if same or seen & set(map(content_hash, now)):
         return ""
     return f"the text of {target.document!r:.80} has changed since it was judged"
 
