@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from berryeval.benchmarks import load_benchmark, write_benchmark
-from berryeval.data import Anchor, Judgment, Query
+from berryeval.data import Anchor, Judgment, Query, content_hash
 from berryeval.errors import BerryEvalError, ConfigurationError, DataError
 from berryeval.judging import Ledger, Pool, Vote, apply_decisions, decide
 from berryeval.workflows import PoolRequest, pool_runs
@@ -122,6 +122,56 @@ def test_a_run_with_the_label_of_another_gets_its_own() -> None:
     found = pool("other")
     assert len(found.rankings) == 2
     assert any(label.startswith("bm25 (") for label in found.rankings)
+
+
+def change_documents(old: str, new: str) -> None:
+    documents = tuple(replace(one, text=one.text.replace(old, new)) for one in DRINKS.documents)
+    write_benchmark(replace(DRINKS, documents=documents), "drinks")
+
+
+def test_pooling_again_shows_the_documents_as_they_are_now() -> None:
+    """Texts that are still there are new in the pool, unjudged ones that are gone are not in it."""
+    first = pool("run#bm25", everything=True)
+    judged = next(pair for pair in first.pairs if "Espresso" in pair.text)
+    Ledger(FOLDER).append([Vote(judged.query_id, judged.target, 1, "ann")])
+    change_documents("Nine bar", "Five bar")
+    change_documents("Steep green tea at 80 degrees", "Hot")
+    run("drinks", "bm25", "other")
+    done = pool_runs(PoolRequest(["other"], everything=True))
+    assert set(done.pool.rankings) == {"bm25"}
+    assert done.pool.systems["bm25"].startswith("other")
+    documents = load_benchmark("drinks").document_of
+    for pair in done.pool.pairs:
+        start, end = pair.target.start, pair.target.end
+        own = documents[pair.target.document]
+        assert pair.text == own.text[start:end]
+        assert pair.target.document_hash in {"", own.content_hash}
+    assert not any("80 degrees" in pair.text for pair in done.pool.pairs)
+    assert any("unjudged pair" in note and "has changed" in note for note in done.notes)
+
+
+def test_a_judge_is_told_that_the_documents_changed_and_judges_the_new_text(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    first = pool("run#bm25", everything=True)
+    assert berryeval("judge", "export", "--judge", "ann", "-o", "ann.csv") == 0
+    assert "pool again" not in "".join(capsys.readouterr())
+    for pair in first.pairs:
+        seen = content_hash(pair.text)
+        Ledger(FOLDER).append([Vote(pair.query_id, pair.target, 1, "ann", content=seen)])
+    change_documents("Nine bar", "Five bar")
+    said = "of the pool has changed since: pool again with berryeval judge pool RUN"
+    assert berryeval("judge", "export", "--judge", "ann", "-o", "two.csv") == 0
+    assert said in capsys.readouterr().err
+    assert berryeval("judge", "next", "--judge", "ann", "--json") == 0
+    (note,) = json.loads(capsys.readouterr().out)["data"]["notes"]
+    assert said in note
+    run("drinks", "bm25", "other")
+    pool("other")
+    assert berryeval("judge", "next", "--judge", "ann", "--json") == 0
+    data = json.loads(capsys.readouterr().out)["data"]
+    assert data["notes"] == []
+    assert "Five bar" in data["pair"]["text"]
 
 
 def test_grades_that_judges_decided_on_are_known_once() -> None:

@@ -101,7 +101,7 @@ def import_(
         print_json("judge import", _describe(done))
         return
     for note in done.notes:
-        print_line(note)
+        print_line(note, sys.stderr)
     print_line(_tell(done))
 
 

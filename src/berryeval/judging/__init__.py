@@ -49,7 +49,15 @@ if TYPE_CHECKING:
         build_answer_task,
         build_pair_tasks,
     )
-    from berryeval.judging.pool import POOL, Pair, Pool, Stop, make_pair_id, shuffle_pairs
+    from berryeval.judging.pool import (
+        POOL,
+        Pair,
+        Pool,
+        Stop,
+        has_changed,
+        make_pair_id,
+        shuffle_pairs,
+    )
     from berryeval.judging.prompts import find_scale
     from berryeval.judging.questions import QuestionWriter
     from berryeval.judging.rank_sums import RankSum, read_rank_sum

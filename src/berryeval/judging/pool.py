@@ -19,6 +19,7 @@ from berryeval.runs import array_reader
 
 if TYPE_CHECKING:
     from berryeval._internal.files import PathLike
+    from berryeval.benchmarks import Benchmark
     from berryeval.judging.ledger import Vote
 
 SCHEMA_VERSION: Final = 1
@@ -103,14 +104,14 @@ class Pool(JsonRecord):
         require(self.highest > 0, "highest", "above 0", self.highest, error=DataError)
 
     def add(self, more: Pool) -> Pool:
-        """Return a pool with the pairs of both; pairs and rankings of this one stay.
+        """Return a pool with the pairs of both; rankings of this one stay if they are not in both.
 
-        A pair that both have keeps its text and place, and the larger of its probabilities, which
-        is the probability of being in either of two draws with the same seed.
+        A pair that both have keeps its place and the larger of its probabilities, which is the
+        probability of being in either of two draws with the same seed; its text is the new one.
         """
         new = {pair.id: pair for pair in more.pairs}
         kept = [
-            replace(pair, probability=max(pair.probability, new[pair.id].probability))
+            replace(new[pair.id], probability=max(pair.probability, new[pair.id].probability))
             if pair.id in new
             else pair
             for pair in self.pairs
@@ -139,6 +140,15 @@ class Pool(JsonRecord):
         return cls.from_json(
             strip_schema_version(data, str(path), "a pool", SCHEMA_VERSION), str(path)
         )
+
+
+def has_changed(pair: Pair, benchmark: Benchmark) -> bool:
+    """Whether a benchmark has another text at the place of a pair than judges see."""
+    target = pair.target
+    if not target.document or not pair.text or (target.start is None and target.quote):
+        return False  # not from the text of a document
+    document = benchmark.document_of.get(target.document)
+    return document is None or document.text[target.start : target.end] != pair.text
 
 
 def shuffle_pairs(pairs: Iterable[Pair], seed: int) -> tuple[Pair, ...]:

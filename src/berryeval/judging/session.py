@@ -65,6 +65,8 @@ class Session:
         given: Votes of this session, oldest first.
         skipped: Ids of skipped pairs; they are not shown again in this session.
         ending: Why there is no next pair; empty before that.
+        judges: Names of those who have judged. Votes on another text than that of the pool do not
+            count.
     """
 
     pool: Pool
@@ -75,6 +77,7 @@ class Session:
     given: list[Vote] = field(default_factory=list)
     skipped: list[str] = field(default_factory=list)
     ending: str = ""
+    judges: list[str] = field(init=False)
     _votes: list[Vote] = field(init=False, repr=False)
     _done: set[PairKey] = field(init=False, repr=False)
     _chooser: PairChooser = field(init=False, repr=False)
@@ -82,7 +85,18 @@ class Session:
 
     def __post_init__(self) -> None:
         check_judge(self.judge)
-        self._votes = [one for one in self.ledger.current() if one.question == "relevance"]
+        current = [one for one in self.ledger.current() if one.question == "relevance"]
+        self.judges = sorted({one.judge for one in current})
+        texts = {
+            key_of(one.query_id, one.target): content_hash(one.text)
+            for one in self.pool.pairs
+            if one.text
+        }
+        self._votes = [
+            one
+            for one in current
+            if one.content in {"", texts.get(key_of(one.query_id, one.target), one.content)}
+        ]
         own = (one for one in self._votes if one.judge == self.judge)
         self._done = {key_of(one.query_id, one.target) for one in own}
         if self.adjudicates:
@@ -99,11 +113,6 @@ class Session:
             self._done = set()
         self._chooser = PairChooser(self.pool)
         self._started = time.monotonic()
-
-    @property
-    def judges(self) -> list[str]:
-        """Names of those who have judged."""
-        return sorted({one.judge for one in self._votes})
 
     @property
     def left(self) -> list[Pair]:

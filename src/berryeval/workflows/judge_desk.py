@@ -7,9 +7,10 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from berryeval._internal.text import pluralize
 from berryeval._internal.validate import suggest
 from berryeval.errors import ConfigurationError, DataError
-from berryeval.judging import POOL, Pool, Session, grade_scale, open_ledger
+from berryeval.judging import POOL, Pool, Session, grade_scale, has_changed, open_ledger
 from berryeval.relevance import ANSWER_FIELDS
 from berryeval.workflows.judged_data import find_benchmark
 from berryeval.workflows.selection import load_source
@@ -70,7 +71,13 @@ def open_desk(
                 "belongs to another benchmark: pool again, or name it with --benchmark"
             )
     session = Session(pool, kept, _read_name(judge), grade_scale(loaded), adjudicates)
-    return JudgeDesk(session, loaded, _greet(session))
+    changed = sum(has_changed(pair, loaded) for pair in pool.pairs)
+    note = (
+        f"the text of {pluralize(changed, 'pair')} of the pool has changed since: pool again with "
+        "berryeval judge pool RUN"
+    )
+    notes = (*_greet(session), *([note] if changed else []))
+    return JudgeDesk(session, loaded, notes)
 
 
 def _read_name(judge: str | None) -> str:

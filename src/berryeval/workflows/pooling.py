@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from berryeval._internal.text import pluralize
 from berryeval._internal.validate import (
@@ -27,6 +27,7 @@ from berryeval.judging import (
     draw_pairs,
     find_probabilities,
     grade_scale,
+    has_changed,
     make_pair_id,
     open_ledger,
     read_rank_sum,
@@ -34,6 +35,7 @@ from berryeval.judging import (
 )
 from berryeval.relevance import Relevance, all_judgments
 from berryeval.workflows.config import check_model
+from berryeval.workflows.judged_data import find_strays
 from berryeval.workflows.plan import RelevanceSpec
 from berryeval.workflows.pooled_systems import Chunkings, PooledSystem, read_systems
 
@@ -137,16 +139,30 @@ def _collect(request: PoolRequest) -> tuple[Pool, Pool | None, Path, tuple[str, 
     folder = ledger.folder
     path = folder / POOL
     before = Pool.read(path) if path.exists() else None
+    labels = before.systems if before else {}
+    if before is not None and (kept := _drop_changed(before, benchmark, ledger)) != before:
+        gone = pluralize(len(before.pairs) - len(kept.pairs), "unjudged pair")
+        notes = [*notes, f"{gone} left the pool: the text has changed since"]
+        before, labels = kept, {}
     collector = _Collector(request, benchmark, chunkings, ledger, before)
-    for system in _relabel(systems, before):
+    for system in _relabel(systems, labels):
         collector.add(system)
     new = replace(collector.build(place), metrics=metrics)
     return new, before, path, (*notes, *collector.notes)
 
 
-def _relabel(systems: Sequence[PooledSystem], before: Pool | None) -> list[PooledSystem]:
+def _drop_changed(pool: Pool, benchmark: Benchmark, ledger: Ledger) -> Pool:
+    """Return a pool without the pairs that nobody judged and whose text is not there any more."""
+    judged = {make_pair_id(one.query_id, one.target) for one in ledger.votes()}
+    kept = tuple(
+        pair for pair in pool.pairs if pair.id in judged or not has_changed(pair, benchmark)
+    )
+    return replace(pool, pairs=kept)
+
+
+def _relabel(systems: Sequence[PooledSystem], labels: Mapping[str, Any]) -> list[PooledSystem]:
     """Give a system another label if the pool has one of another run under its own."""
-    known = dict(before.systems) if before else {}
+    known = dict(labels)
     labelled = []
     for one in systems:
         label = one.label
@@ -172,6 +188,8 @@ class _Collector:
         self._before = {pair.id: pair for pair in before.pairs} if before else {}
         votes = ledger.votes()
         decisions = {} if request.everything else decide(votes)
+        strays = find_strays(benchmark, decisions)
+        decisions = {key: one for key, one in decisions.items() if key not in strays}
         self._decided = {
             make_pair_id(one.query_id, one.target): one.grade for one in decisions.values()
         }
