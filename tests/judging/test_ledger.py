@@ -185,6 +185,9 @@ def test_a_vote_on_a_part_of_a_document_counts_for_that_part() -> None:
     votes = [Vote("q1", FIRST, 0, "Ann")]
     assert score(own, votes, [FIRST, SECOND]) == [0, 3, 3, 1, 0]
     assert score(own, votes, [ALL]) == [3, 3, 1, 0]  # the whole document still finds it
+    for end in (10, 17):  # other chunkers cut it shorter, or with the white space after it
+        cut = Anchor(document="d0", start=0, end=end)
+        assert score(own, votes, [cut, SECOND]) == [0, 3, 3, 1, 0]
     middle = Anchor(document="d0", start=9, end=21)
     ends = [Anchor(document="d0", start=a, end=b) for a, b in ((0, 8), (22, 31))]
     assert score(own, [Vote("q1", middle, 1, "Ann")], [middle, *ends]) == [1, 3, 0, 3, 1, 1]
@@ -199,13 +202,15 @@ def test_votes_on_parts_can_replace_the_judgment_of_a_document() -> None:
 
 
 def test_what_a_vote_on_a_part_of_a_document_leaves_alone() -> None:
-    """Parts that the benchmark judges, what is not relevant, members of groups, whole documents."""
+    """Documents that are not relevant, in groups, unread, or judged as a whole by a vote, too."""
     vote_0, vote_2 = Vote("q1", FIRST, 0, "Ann"), Vote("q1", FIRST, 2, "Ann")
     both = [Judgment("q1", WHOLE, 3), Judgment("q1", FIRST, 1)]
     assert score(both, [vote_0], [FIRST, SECOND]) == [0, 3, 3, 0]
     assert score([Judgment("q1", WHOLE, 0)], [vote_2], [SECOND, FIRST]) == [0, 2, 2, 0]
     group = [Judgment("q1", Anchor(document=one), 3, "either") for one in ("d0", "d1")]
     assert score(group, [vote_0], [SECOND, FIRST]) == [3, 0, 3, 0]
+    unread = Benchmark("one", (), (Query("q1", "?"),), (Judgment("q1", WHOLE, 3),))
+    assert apply_decisions(unread, decide([vote_0])).judgments[0] == unread.judgments[0]
     hashed = Anchor(document="d0", document_hash="sha256:0")
     twice = [Vote("q1", ALL, 0, "Ann"), Vote("q1", hashed, 3, "Ben")]
     assert score([Judgment("q1", WHOLE, 1)], twice, [ALL]) == [0, 3, 0]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from berryeval.anchors import Corpus, CoverageRule, locate
+from berryeval.data import Anchor
 
 if TYPE_CHECKING:
     from berryeval.data import Judgment, Span
@@ -48,14 +48,16 @@ def unite_overlaps(
     used: dict[tuple[str, str], list[Span]] = defaultdict(list)
     for number in exact:
         used[judgments[number].query_id, places[number].document].append(places[number])
-    best.update({key: math.inf for key, spans in used.items() if _is_all(key[1], spans, corpus)})
-    return [
-        replace(one, exact=one.exact or number in exact, group=groups.get(number, one.group))
-        for number, one in enumerate(judgments)
-        if number in voted
-        or not _is_document(one)
-        or not 0 < one.grade <= best.get((one.query_id, one.target.document), 0)
-    ]
+    united: list[Judgment] = []
+    for number, judgment in enumerate(judgments):
+        home = (judgment.query_id, judgment.target.document)
+        stays = number in voted or judgment.grade <= 0 or not _is_document(judgment)
+        if stays or home not in used:
+            group = groups.get(number, judgment.group)
+            united.append(replace(judgment, exact=judgment.exact or number in exact, group=group))
+        elif judgment.grade > best.get(home, 0):
+            united += _cut(judgment, used[home], corpus)
+    return united
 
 
 def _find(judgment: Judgment, corpus: Corpus) -> Span | None:
@@ -63,14 +65,19 @@ def _find(judgment: Judgment, corpus: Corpus) -> Span | None:
     return spans[0] if len(spans) == 1 else None
 
 
-def _is_all(document: str, spans: Iterable[Span], corpus: Corpus) -> bool:
-    """Whether spans hold every word of a document."""
-    text = corpus.text(document)
-    rest, at = "", 0
-    for span in sorted(spans):
-        rest += text.text[at : span.start] if text else ""
-        at = max(at, span.end)
-    return text is not None and not (rest + text.text[at:]).strip()
+def _cut(judgment: Judgment, spans: Iterable[Span], corpus: Corpus) -> Iterator[Judgment]:
+    """Yield the judgment of a document for its text without these spans, as one target."""
+    text = corpus.text(judgment.target.document)
+    if text is None:
+        yield judgment
+        return
+    at = 0
+    for start, end in (*sorted((one.start, one.end) for one in spans), (len(text.text), 0)):
+        if text.text[at:start].strip():
+            target = Anchor(document=text.document, start=at, end=start)
+            group = f"{text.document} without its judged parts"
+            yield replace(judgment, target=target, group=group)
+        at = max(at, end)
 
 
 def _is_document(judgment: Judgment) -> bool:
