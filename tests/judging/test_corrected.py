@@ -141,11 +141,49 @@ def test_a_difference_allows_for_a_favoured_system() -> None:
     assert found.interval == found.human_interval == alone.human_interval
 
 
-def test_equal_values_have_a_point() -> None:
-    """Values that do not vary give a point and no division by zero."""
-    found = correct_mean(dict.fromkeys("abcdefghij", 0.5), dict.fromkeys("abcdefghijklmn", 0.5))
-    assert found.value == found.interval.low == found.interval.high == 0.5
-    assert found.p == 0
+@pytest.mark.parametrize("value", [0.0, 0.1, 0.5, 1.0])
+def test_equal_values_have_no_point(value: float) -> None:
+    """Twenty equal values do not show that every query has this value."""
+    model = {f"q{place}": 0.3 * (place % 4 == 0) for place in range(200)}
+    found = correct_mean(dict.fromkeys(list(model)[:20], value), model, within=(0, 1))
+    assert found.value == pytest.approx(value)
+    assert found.interval == found.human_interval
+    assert 0 <= found.interval.low < found.interval.high <= 1
+    assert found.interval.high - found.interval.low > 0.1
+    assert (found.p <= 0.05) == (found.interval.low > 0)
+
+
+def test_ties_have_no_point() -> None:
+    """Twenty ties under human judgments: the interval reaches what the model sees elsewhere."""
+    same = {f"q{place}": 0.5 for place in range(200)}
+    other = {query: 0.8 if place % 4 == 0 else 0.5 for place, query in enumerate(same)}
+    drawn = dict.fromkeys(list(same)[:20], 0.5)
+    found = correct_difference((drawn, drawn), (same, other))
+    assert found.value == 0
+    assert found.interval.low < -0.04 < 0.04 < found.interval.high
+    assert found.p == 1
+    equal = correct_difference((drawn, drawn), (same, same))
+    assert equal.interval.low < 0 < equal.interval.high
+
+
+def test_intervals_stay_within_the_range() -> None:
+    """A mean of values from 0 to 1 is not more than 1; other ranges are given."""
+    human = {f"q{place}": float(place % 6 > 0) for place in range(12)}
+    found = correct_mean(human, dict(human), within=(0, 1))
+    assert found.interval.high == found.human_interval.high == 1
+    assert correct_mean(human, dict(human), within=(0, math.inf)).interval.high > 1
+    assert correct_mean(human, dict(human)).interval.high > 1
+
+
+@pytest.mark.parametrize("share", [0.05, 0.1, 0.2])
+def test_rare_differences_are_covered(share: float) -> None:
+    """Systems that differ on few queries: the sample may show none of them."""
+    rng = np.random.default_rng(3)
+    human = np.where(rng.random((1000, 200)) < share, rng.choice([0.4, 0.4, -0.4], (1000, 200)), 0)
+    model = np.where(rng.random(human.shape) < 0.95, human, 0)
+    found = rectify(human[:, :20], model[:, :20], model[:, 20:], reach=0.4)
+    reach = [student_interval(0, e, f, 0.95).high for e, f in zip(*found[1:3], strict=True)]
+    assert np.mean(np.abs(found[0] - share * 0.4 / 3) <= reach) > 0.93
 
 
 @pytest.mark.parametrize(

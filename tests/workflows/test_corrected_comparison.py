@@ -53,7 +53,8 @@ def test_a_comparison_is_corrected() -> None:
     assert row.better
     assert row.test == "corrected t test"
     assert row.notes[0].startswith(LABEL)
-    assert row.system_value == pytest.approx(row.baseline_value + row.difference)
+    assert row.system_interval is not None
+    assert row.system_interval.low < row.system_value < row.system_interval.high
 
 
 def test_a_lenient_model_does_not_shift_the_value() -> None:
@@ -141,6 +142,20 @@ def test_too_few_human_queries() -> None:
         compare_runs("run", judged_by="bot")
 
 
+def test_no_query_that_people_judged_completely() -> None:
+    """If the model judged deeper than people, the message says what is missing and what to do."""
+    shutil.rmtree("quiz.judged")
+    ledger = Ledger("quiz.judged")
+    ledger.append(list_votes("ann", 1, queries=range(30), ranks=range(1, 3)))
+    ledger.append(list_votes("bot", 4, kind="llm", queries=range(COUNT)))
+    with pytest.raises(DataError, match="found 0") as caught:
+        compare_runs("run", judged_by="bot")
+    text = str(caught.value)
+    assert "people judged 30 more in part: 30 pairs" in text
+    assert "judge these" in text
+    assert "berryeval judge llm without runs" in text
+
+
 # The gate.
 
 
@@ -155,6 +170,8 @@ def test_a_limit_is_judged_by_the_corrected_mean(capsys: pytest.CaptureFixture[s
     low, high = verdicts[0]["interval"]
     assert low < verdicts[0]["value"] < high
     assert verdicts[0]["n"] == COUNT
+    row = compare_runs("run", judged_by="bot", metrics=["nDCG@5"]).compared[0].comparison.rows[0]
+    assert [one["value"] for one in verdicts] == [row.baseline_value, row.system_value]
 
 
 def test_a_drop_is_judged_by_the_corrected_difference(capsys: pytest.CaptureFixture[str]) -> None:
@@ -182,3 +199,34 @@ def test_a_baseline_file_cannot_be_corrected(capsys: pytest.CaptureFixture[str])
     words = ("gate", "run", "--judged-by", "bot", "--baseline", "base.json")
     assert berryeval(*words, "--max-drop", "nDCG@5=0.01") == 2
     assert "a run as baseline" in capsys.readouterr().err
+
+
+def test_the_same_run_has_not_dropped(capsys: pytest.CaptureFixture[str]) -> None:
+    """A run whose every query scores as in the baseline passes, whatever the sample shows."""
+    assert berryeval("eval", "--output", "again", "-q") == 0
+    capsys.readouterr()
+    words = ("gate", "again", "--judged-by", "bot", "--baseline", "run")
+    assert berryeval(*words, "--max-drop", "nDCG@5=0.01", "--json") == 0
+    verdicts = json.loads(capsys.readouterr().out)["data"]["verdicts"]
+    assert [one["status"] for one in verdicts] == ["pass", "pass"]
+    assert "is unchanged" in verdicts[0]["sentence"]
+
+
+def test_one_small_group_does_not_end_the_gate(capsys: pytest.CaptureFixture[str]) -> None:
+    """A rule about too few human-judged queries is inconclusive; the others are judged."""
+    shutil.rmtree("quiz.judged")
+    ledger = Ledger("quiz.judged")
+    ledger.append(list_votes("ann", 1, queries=range(0, 30, 2)))
+    ledger.append(list_votes("ann", 2, queries=range(1, 7, 2)))
+    ledger.append(list_votes("bot", 4, kind="llm", queries=range(COUNT)))
+    with Path("berryeval.yaml").open("a", encoding="utf-8") as file:
+        file.write(
+            "gate:\n  rules:\n"
+            '    - {metric: "nDCG@5", at_least: 0.1, where: {category: hard}}\n'
+            '    - {metric: "nDCG@5", at_least: 0.1}\n'
+        )
+    assert berryeval("gate", "run", "--judged-by", "bot", "--json") == 0
+    verdicts = json.loads(capsys.readouterr().out)["data"]["verdicts"]
+    assert [one["status"] for one in verdicts] == ["inconclusive", "inconclusive", "pass", "pass"]
+    assert "at least 10 human-judged queries, found 3" in verdicts[0]["sentence"]
+    assert verdicts[0]["group"] == "category=hard"

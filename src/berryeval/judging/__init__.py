@@ -10,7 +10,13 @@ if TYPE_CHECKING:
     from berryeval.judging.chat_jobs import ChatJob, ChatQuestion, JobEstimate, JobResult
     from berryeval.judging.coefficients import MEASURES
     from berryeval.judging.contest import Contest, Outlook, build_contests
-    from berryeval.judging.corrected import Corrected, correct_difference, correct_mean, rectify
+    from berryeval.judging.corrected import (
+        FEWEST_HUMAN,
+        Corrected,
+        correct_difference,
+        correct_mean,
+        rectify,
+    )
     from berryeval.judging.decisions import (
         Decision,
         DecisionRule,

@@ -16,6 +16,10 @@ with people do not show how far it can be wrong, so two unseen queries are count
 as the human values; for a difference at least half as variable as the values of one system, which
 the model may favour. docs/judging.md shows how often it covers.
 
+A sample in which nearly all values are equal does not show how far the others go: two unseen
+queries at the far end of the range are counted in, so that an interval is never a point. Of a
+difference, that end is the largest difference seen by anyone.
+
 The queries that humans judged must be a random sample of all queries.
 """
 
@@ -26,19 +30,19 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from berryeval._internal.aggregates import Interval
 from berryeval.errors import DataError
 from berryeval.stats import Floats, check_column, check_level, student_interval, student_p
-
-if TYPE_CHECKING:
-    from berryeval._internal.aggregates import Interval
 
 FEWEST_HUMAN: Final = 10  # queries; fewer do not show how a model errs
 _SKEWED: Final = 2.5  # widening by the square of the skewness of the mean; 1.1 for known skewness
 _UNSEEN: Final = 2.0  # queries on which the model may be as wrong as human values vary
+_SPARSE: Final = 5  # fewer values that are unlike the others do not show how values vary
+_DIGITS: Final = 9  # closer values are equal
 _SHRINK: Final = 2.0  # how much the uncertainty of the weight shrinks it
 _NO_SAMPLE: Final = "the human-judged queries do not look like a random sample"
 _TINY: Final = 1e-12
@@ -95,6 +99,7 @@ def correct_mean(
     *,
     level: float = 0.95,
     groups: Mapping[str, str] | None = None,
+    within: tuple[float, float] = (-math.inf, math.inf),
 ) -> Corrected:
     """Estimate the mean that humans would find over all queries.
 
@@ -110,8 +115,33 @@ def correct_mean(
         level: Confidence level.
         groups: Group of each query, such as its category; a note warns if the shares of the groups
             show that the human-judged queries are no random sample.
+        within: Range of the values, which intervals do not leave.
     """
-    return _correct(human, model, level, groups or {}, 0.0)
+    reach = _find_reach(list(human.values()), list(model.values()), within)
+    return _correct(human, model, level, groups or {}, _Limits(*within, 0.0, reach))
+
+
+class _Limits(NamedTuple):
+    """Range of a mean; least variance of an unseen query, and how far its value may be off."""
+
+    low: float
+    high: float
+    least: float
+    reach: float
+
+    def clip(self, value: float) -> float:
+        return min(max(value, self.low), self.high)
+
+
+def _find_reach(
+    human: Sequence[float], model: Sequence[float], within: tuple[float, float]
+) -> float:
+    """Return how far the mean is from the far end of the range, or of the values seen, if none."""
+    low, high = (
+        end if math.isfinite(end) else usual for end, usual in zip(within, (0.0, 1.0), strict=True)
+    )
+    mean = sum(human) / max(len(human), 1)
+    return max(max(high, *human, *model) - mean, mean - min(low, *human, *model))
 
 
 def _correct(
@@ -119,7 +149,7 @@ def _correct(
     model: Mapping[str, float],
     level: float,
     groups: Mapping[str, str],
-    least: float,
+    limits: _Limits,
 ) -> Corrected:
     check_level(level)
     missing = [query for query in human if query not in model]
@@ -137,19 +167,21 @@ def _correct(
     known = check_column("human", list(human.values()))
     same = check_column("model", [model[query] for query in human])
     more = check_column("model", [model[query] for query in others])
-    found = rectify(known[None, :], same[None, :], more[None, :], least)
+    found = rectify(known[None, :], same[None, :], more[None, :], limits.least, limits.reach)
     value, error, freedom, weight = (float(one[0]) for one in found)
-    plain = rectify(known[None, :], same[None, :], more[None, :0])
+    plain = rectify(known[None, :], same[None, :], more[None, :0], reach=limits.reach)
     alone, spread, _, _ = (float(one[0]) for one in plain)
+    interval = student_interval(value, error, freedom, level)
+    own_interval = student_interval(alone, spread, len(known) - 1, level)
     return Corrected(
-        value,
-        student_interval(value, error, freedom, level),
+        limits.clip(value),
+        Interval(*map(limits.clip, interval)),
         student_p(value, error, freedom),
         weight,
         len(human),
         len(model),
         alone,
-        student_interval(alone, spread, len(known) - 1, level),
+        Interval(*map(limits.clip, own_interval)),
         float(np.concatenate([same, more]).mean()),
         level,
         tuple(_check_sample(human, others, model, groups)),
@@ -162,6 +194,7 @@ def correct_difference(
     *,
     level: float = 0.95,
     groups: Mapping[str, str] | None = None,
+    within: tuple[float, float] = (-math.inf, math.inf),
 ) -> Corrected:
     """Estimate the difference of two systems, the second minus the first, paired by query.
 
@@ -170,10 +203,15 @@ def correct_difference(
         model: Values of both under the model's judgments, also of the human-judged queries.
         level: Confidence level.
         groups: Group of each query; see `correct_mean`.
+        within: Range of the values of one system; see `correct_mean`.
     """
     values = [list(one.values()) for one in human]
     least = sum(float(np.var(one, ddof=1)) for one in values if len(one) > 1) / 4
-    return _correct(_subtract(*human), _subtract(*model), level, groups or {}, least)
+    known, guessed = _subtract(*human), _subtract(*model)
+    reach = max((abs(one) for one in (*known.values(), *guessed.values())), default=0.0)
+    width = within[1] - within[0]
+    limits = _Limits(-width, width, least, reach or (width if math.isfinite(width) else 1.0))
+    return _correct(known, guessed, level, groups or {}, limits)
 
 
 def _subtract(first: Mapping[str, float], second: Mapping[str, float]) -> dict[str, float]:
@@ -181,7 +219,7 @@ def _subtract(first: Mapping[str, float], second: Mapping[str, float]) -> dict[s
 
 
 def rectify(
-    human: Floats, model: Floats, others: Floats, least: float = 0.0
+    human: Floats, model: Floats, others: Floats, least: float = 0.0, reach: float = 0.0
 ) -> tuple[Floats, Floats, Floats, Floats]:
     """Return each row's corrected mean, its error, its degrees of freedom, and the weight.
 
@@ -192,10 +230,15 @@ def rectify(
         model: Model values of the same queries.
         others: Model values of the other queries.
         least: Least variance of an unseen query.
+        reach: How far an unseen query may be off if nearly all human values are equal.
     """
     count, more = human.shape[1], others.shape[1]
     none = np.zeros(len(human))
-    spread = human.var(axis=1, ddof=1)
+    sparse = (np.round(human - np.median(human, axis=1, keepdims=True), _DIGITS) != 0).sum(
+        axis=1
+    ) < _SPARSE
+    floor = np.where(sparse, reach**2 * _UNSEEN / (count - 1 + _UNSEEN), 0.0)
+    spread = np.maximum(human.var(axis=1, ddof=1), floor)
     plain = _estimate(human, spread, none, np.ones(len(human)))
     if more < 2:  # noqa: PLR2004 - one query has no variance
         return (*plain, none)
@@ -207,7 +250,7 @@ def rectify(
     fitted = _estimate(
         values, unseen / (count - 1 + _UNSEEN), rest, np.full(len(human), more - 1.0)
     )
-    better = fitted[1] < plain[1]
+    better = (fitted[1] < plain[1]) & ~sparse
     value, error, freedom = (
         np.where(better, one, other) for one, other in zip(fitted, plain, strict=True)
     )

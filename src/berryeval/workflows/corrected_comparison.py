@@ -8,8 +8,16 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final
 
 from berryeval._internal.text import pluralize
-from berryeval.errors import ConfigurationError
-from berryeval.judging import HUMAN, OWN, correct_difference, correct_mean, read_both
+from berryeval.errors import ConfigurationError, DataError
+from berryeval.judging import (
+    FEWEST_HUMAN,
+    HUMAN,
+    OWN,
+    correct_difference,
+    correct_mean,
+    read_both,
+)
+from berryeval.metrics import range_of
 from berryeval.reports import ComparedBenchmark
 from berryeval.stats import Comparison, Pair, PairedDifference, correct_p_values
 from berryeval.workflows.judge_agreement import read_judges
@@ -63,7 +71,8 @@ class TwiceScored:
     ) -> Corrected:
         """Return the corrected mean of a system."""
         human, model = self.values(system, metric, queries)
-        return correct_mean(human, model, level=level, groups=self.categories)
+        within = range_of(metric)
+        return correct_mean(human, model, level=level, groups=self.categories, within=within)
 
     def compare(
         self,
@@ -77,8 +86,18 @@ class TwiceScored:
         human, model = self.values(baseline, metric, queries)
         other_human, other_model = self.values(system, metric, queries)
         return correct_difference(
-            (human, other_human), (model, other_model), level=level, groups=self.categories
+            (human, other_human),
+            (model, other_model),
+            level=level,
+            groups=self.categories,
+            within=range_of(metric),
         )
+
+    def is_same(
+        self, baseline: str, system: str, metric: str, queries: Collection[str] | None = None
+    ) -> bool:
+        """Whether no query differs, whoever judged it."""
+        return self.values(baseline, metric, queries) == self.values(system, metric, queries)
 
 
 def score_for_correction(
@@ -95,10 +114,12 @@ def score_for_correction(
         pairs.setdefault(key[0], []).append(key in human)
     judged = tuple(query for query in pairs if query in asked)
     complete = tuple(query for query in judged if all(pairs[query]))
-    partly = sum(any(pairs[query]) for query in judged) - len(complete)
+    partly = [query for query in judged if any(pairs[query]) and not all(pairs[query])]
+    if len(complete) < FEWEST_HUMAN:
+        raise DataError(_explain_few(len(complete), [pairs[query] for query in partly]))
     notes = [*data.notes]
     if partly:
-        count = pluralize(partly, "query", "queries")
+        count = pluralize(len(partly), "query", "queries")
         notes.append(
             f"{count} that people judged in part or disagree on: judged by the model alone; to end "
             "disagreements: berryeval judge next --adjudicate"
@@ -111,6 +132,21 @@ def score_for_correction(
     _check_means(scores, metrics)
     categories = {query.id: query.category for query in data.benchmark.queries if query.category}
     return TwiceScored(scores, complete, judged, categories, tuple(notes))
+
+
+def _explain_few(complete: int, partly: Sequence[Sequence[bool]]) -> str:
+    """Say how many queries people judged, also in part, and what to do."""
+    few = f"a correction needs at least {FEWEST_HUMAN} human-judged queries, found {complete}"
+    if not partly:
+        return f"{few}; judge all pairs of more queries of a random sample"
+    missing = pluralize(sum(one.count(False) for one in partly), "pair")
+    return (
+        f"{few}; people judged {len(partly):,} more in part: {missing} of these, which the model "
+        "judged, have no grade that people agree on. To judge these, put them into the pool with "
+        "berryeval judge pool RUN --depth N (the depth of the model) --all, then berryeval judge "
+        "next; or judge with another model judge only what people judged: berryeval judge llm "
+        "without runs judges the pool"
+    )
 
 
 def _find_place(source: Source, part: BenchmarkRecord) -> str:
@@ -165,7 +201,10 @@ def compare_corrected(table: Table, options: Options, baseline: str | None) -> C
         options.level,
         options.seed,
         options.samples,
-        notes=("W/T/L counts queries under the model's judgments",),
+        notes=(
+            "W/T/L counts queries under the model's judgments",
+            "differences are corrected by themselves: they need not be those of corrected values",
+        ),
     )
     hashes = tuple(dict.fromkeys(one.part.content_hash for one in table.candidates))
     return ComparedBenchmark(table.benchmark, hashes, comparison, warnings=table.warnings)
@@ -191,7 +230,7 @@ def _build_row(
     found: TwiceScored, baseline: str, system: str, metric: str, options: Options
 ) -> PairedDifference:
     change = found.compare(baseline, system, metric, options.level)
-    before = found.estimate(baseline, metric, options.level)
+    before, after = (found.estimate(name, metric, options.level) for name in (baseline, system))
     sides = [list(found.values(name, metric)[1].values()) for name in (baseline, system)]
     wins, ties, losses = Pair.of(*sides).wins_ties_losses
     return PairedDifference(
@@ -200,11 +239,11 @@ def _build_row(
         system=system,
         n=change.model_queries,
         baseline_value=before.value,
-        system_value=before.value + change.value,
+        system_value=after.value,
         difference=change.value,
         interval=change.interval,
         baseline_interval=before.interval,
-        system_interval=None,
+        system_interval=after.interval,
         p=change.p,
         p_corrected=None,
         test=TEST,

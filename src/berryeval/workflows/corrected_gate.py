@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from berryeval.errors import BerryEvalError, ConfigurationError
+from berryeval.errors import BerryEvalError, ConfigurationError, DataError
 from berryeval.gates import (
     Drop,
+    Verdict,
     check_names,
     correct_together,
     judge,
@@ -16,12 +17,12 @@ from berryeval.gates import (
     judge_estimate,
     select_queries,
 )
+from berryeval.judging import Corrected
 from berryeval.workflows.corrected_comparison import TwiceScored, score_for_correction
 from berryeval.workflows.systems import Candidate, Source, label_candidates
 
 if TYPE_CHECKING:
-    from berryeval.gates import Gate, Rule, Verdict
-    from berryeval.judging import Corrected
+    from berryeval.gates import Gate, Rule
     from berryeval.runs import BenchmarkRecord
     from berryeval.workflows.run_finder import FoundRun
 
@@ -37,14 +38,31 @@ class _Case(NamedTuple):
 
     def estimate(self) -> Corrected:
         """Return the corrected mean, or the corrected change since the baseline."""
-        rule, part = self.rule, self.part
-        queries = {query.id for query in select_queries(rule, part.name, part.queries)}
+        rule, queries = self.rule, self.list_queries()
         if self.before is None:
             level = rule.confidence or 0.95
             return self.scored.estimate(self.system.label, rule.metric, level, queries)
         level = round(1 - rule.significance, 12)
         sides = self.before.label, self.system.label
         return self.scored.compare(*sides, rule.metric, level, queries)
+
+    def try_estimate(self) -> Corrected | str:
+        """Return the estimate, or the reason why the human-judged queries give none."""
+        try:
+            return self.estimate()
+        except DataError as error:
+            return str(error)
+
+    def is_same(self) -> bool:
+        """Whether no query scores otherwise than in the baseline."""
+        return self.before is not None and self.scored.is_same(
+            self.before.label, self.system.label, self.rule.metric, self.list_queries()
+        )
+
+    def list_queries(self) -> set[str]:
+        """Return the ids of the queries that the rule is about."""
+        part = self.part
+        return {query.id for query in select_queries(self.rule, part.name, part.queries)}
 
 
 def judge_corrected(gate: Gate, run: FoundRun, model: str, ledger: str | None) -> list[Verdict]:
@@ -61,22 +79,19 @@ def judge_corrected(gate: Gate, run: FoundRun, model: str, ledger: str | None) -
         for part in run.record.benchmarks
         for case in _list_cases(gate, source, part, model, ledger)
     ]
-    values = [case.estimate() for case in cases]
-    changes = [
-        Drop(
-            value.value,
-            value.interval,
-            value.p,
-            value.model_queries,
-            less_is_better=case.rule.less_is_better,
-            note=_describe(value, case.scored),
-        )
+    values = [case.try_estimate() for case in cases]
+    if values and not any(isinstance(value, Corrected) for value in values):
+        raise DataError(str(values[0]))
+    drops = iter(correct_together([
+        _measure_drop(case, value)
         for case, value in zip(cases, values, strict=True)
-        if case.before is not None
-    ]
-    drops = iter(correct_together(changes))
+        if case.before is not None and isinstance(value, Corrected)
+    ]))  # fmt: skip
     for case, value in zip(cases, values, strict=True):
-        if case.before is not None:
+        if isinstance(value, str):
+            sentence = f"{case.rule.subject}: {value}"
+            verdict = Verdict("inconclusive", str(case.rule), sentence, limit=case.rule.limit)
+        elif case.before is not None:
             verdict = judge_drop(next(drops), case.rule)
         else:
             about = f"; {_describe(value, case.scored)}"
@@ -95,6 +110,18 @@ def judge_corrected(gate: Gate, run: FoundRun, model: str, ledger: str | None) -
             )
         )
     return found
+
+
+def _measure_drop(case: _Case, value: Corrected) -> Drop:
+    return Drop(
+        value.value,
+        value.interval,
+        value.p,
+        value.model_queries,
+        less_is_better=case.rule.less_is_better,
+        same=case.is_same(),
+        note=_describe(value, case.scored),
+    )
 
 
 def _describe(value: Corrected, scored: TwiceScored) -> str:
