@@ -74,6 +74,33 @@ def test_undo_skip_and_what_is_no_key(
     assert grades(drinks) == [1, None]
 
 
+def test_the_passage_has_a_bar_and_its_context_has_none(
+    drinks: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole = Pool.read(drinks / "pool.json")
+    pair = replace(whole.pairs[0], text="One two\n\nthree", before="Zero\n", after="\n\nFour")
+    replace(whole, pairs=(pair,)).write(drinks / "pool.json")
+    type_lines(monkeypatch)
+    assert berryeval("judge", "next") == 0
+    lines = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+    place = lines.index("│ One two")
+    assert lines[place - 1 : place + 4] == ["  Zero", "│ One two", "│", "│ three", "  Four"]
+
+
+def test_a_very_long_passage_is_cut_and_said_to_be(
+    drinks: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole = Pool.read(drinks / "pool.json")
+    pair = replace(whole.pairs[0], text="green tea " * 100_000)
+    replace(whole, pairs=(pair,)).write(drinks / "pool.json")
+    type_lines(monkeypatch, "1")
+    assert berryeval("judge", "next") == 0
+    out = capsys.readouterr().out
+    assert out.count("green") == 2_000 + 1  # the query has it, too
+    assert "… 980,000 more characters; `berryeval judge export` has all of them" in out
+    assert grades(drinks) == [1]
+
+
 def test_blind(drinks: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """What other judges said, and which system found it, is nowhere in what a judge sees."""
     whole = Pool.read(drinks / "pool.json")

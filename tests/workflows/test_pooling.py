@@ -168,6 +168,7 @@ def test_a_judge_is_told_that_the_documents_changed_and_judges_the_new_text(
     assert said in note
     run("drinks", "bm25", "other")
     pool("other")
+    capsys.readouterr()
     assert berryeval("judge", "next", "--judge", "ann", "--json") == 0
     data = json.loads(capsys.readouterr().out)["data"]
     assert data["notes"] == []

@@ -26,6 +26,8 @@ _NAMES: Final = (  # of the grades from 0, by the scale of the protocol
     ("no use", "supports", "substantial", "answers"),
 )
 _CONTEXT: Final = 300  # characters before and after the passage
+_LONGEST: Final = 20_000  # characters of a passage that are shown
+_BAR: Final = "│ "  # before every line of the passage
 _OTHER_LINES: Final = 9  # around a passage
 _PROMPT: Final = "  grade? "
 _END: Final = "q"
@@ -245,15 +247,19 @@ def _print_pair(screen: Console, desk: JudgeDesk, pair: Pair) -> None:
     screen.print()
     if pair.name:
         screen.print(Text(escape_controls(pair.name), style="cyan"))
+    _print_block(screen, Text(escape_controls(_end_of(pair.before)), style="dim"))
     shown = Text()
-    shown.append(escape_controls(_end_of(pair.before)), style="dim")
-    for piece in mark_words(pair.text, query):
+    for piece in mark_words(pair.text[:_LONGEST], query):
         style = "bold underline" if piece.marked else ""
         shown.append(escape_controls(piece.text), style=style)
-    shown.append(escape_controls(_start_of(pair.after)), style="dim")
     if not pair.text:
         shown.append(f"(the text of {escape_controls(pair.name or pair.id)} is unknown)")
-    _print_block(screen, shown)
+    for row in shown.wrap(screen, max(1, screen.width - len(_BAR))):
+        screen.print(Text(_BAR).append_text(row))
+    if (more := len(pair.text) - _LONGEST) > 0:
+        whole = "`berryeval judge export` has all of them"
+        screen.print(f"  … {more:,} more characters; {whole}", style="yellow")
+    _print_block(screen, Text(escape_controls(_start_of(pair.after)), style="dim"))
     screen.print()
     for vote in session.votes_on(pair):
         screen.print(f"  {vote.judge}: {_describe_grade(vote)} {vote.note}".rstrip(), style="cyan")
@@ -264,15 +270,16 @@ def _print_pair(screen: Console, desk: JudgeDesk, pair: Pair) -> None:
 
 
 def _print_block(screen: Console, text: Text) -> None:
-    screen.print(Padding(text, (0, 0, 0, 2), expand=False), soft_wrap=False)
+    if text.plain:
+        screen.print(Padding(text, (0, 0, 0, 2), expand=False), soft_wrap=False)
 
 
 def _end_of(text: str) -> str:
-    return text if len(text) <= _CONTEXT else f"…{text[-_CONTEXT:]}"
+    return (text if len(text) <= _CONTEXT else f"…{text[-_CONTEXT:]}").strip("\n")
 
 
 def _start_of(text: str) -> str:
-    return text if len(text) <= _CONTEXT else f"{text[:_CONTEXT]}…"
+    return (text if len(text) <= _CONTEXT else f"{text[:_CONTEXT]}…").strip("\n")
 
 
 def _print_keys(screen: Console, session: Session) -> None:
