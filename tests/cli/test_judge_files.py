@@ -128,6 +128,18 @@ def test_the_same_grades_in_another_role_are_new(
     )
 
 
+def test_a_note_without_a_grade_is_not_lost_in_silence(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    rows = export(capsys)
+    rows[0]["grade"] = "1"
+    rows[1]["note"] = "which beans?"
+    write(rows)
+    assert berryeval(*IMPORT) == 0
+    said = "1 note without a grade (line 5) was not kept: give the row a grade, or ?"
+    assert said in capsys.readouterr().err
+
+
 def test_a_new_judge_of_a_sheet_is_told_who_judged_before(
     drinks: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -297,7 +309,7 @@ def test_apply_writes_the_decided_grades(drinks: Path, capsys: pytest.CaptureFix
     words = ("judge", "apply", "drinks", "-o", "new.jsonl", "--judge", "Ben", "--kinds", "human")
     assert berryeval(*words, "--json") == 0
     data = json.loads(capsys.readouterr().out)["data"]
-    assert (data["judgments"], data["judges"], data["undecided"]) == (1, ["Ann", "Ben"], 0)
+    assert (data["judgments"], data["judges"], data["undecided"]) == (1, ["Ben"], 0)
     found = load_benchmark("new.jsonl")
     assert (found.judgments[-1].target, found.judgments[-1].grade) == (target, 1)
     assert found.documents == before.documents

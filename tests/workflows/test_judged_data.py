@@ -73,6 +73,20 @@ def test_decisions_count_and_one_line_says_so() -> None:
     assert load_judged("drinks", "none").benchmark == own
 
 
+def test_only_judges_whose_votes_decide_are_counted() -> None:
+    """Not a model beside a human, one who cannot tell, or one whom an adjudicator overrules."""
+    Ledger("drinks.judged").append(
+        [
+            vote("q1", GREEN, 1), vote("q1", GREEN, None, "Cy"),
+            vote("q1", GREEN, 1, "gpt", kind="llm"), vote("q2", GREEN, 1, "Dee"),
+            vote("q2", GREEN, 2, "Eve"), replace(vote("q2", GREEN, 2, "Fay"), adjudicates=True),
+        ]
+    )  # fmt: skip
+    found = load_judged("drinks")
+    assert found.notes == ("with 2 judgments of 2 judges from drinks.judged",)
+    assert found.facts["judges"] == ["Ann", "Fay"]
+
+
 def test_a_store_or_another_folder_is_a_place() -> None:
     for place in ("elsewhere", "votes.db"):
         open_ledger(place, "drinks").append([vote("q1", GREEN, 1)])

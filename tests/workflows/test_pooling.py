@@ -293,9 +293,30 @@ def test_a_run_without_hits_is_rejected() -> None:
 def test_a_damaged_pool_is_not_overwritten() -> None:
     FOLDER.mkdir()
     (FOLDER / "pool.json").write_text('{"schema_version": 1, "pairs"', encoding="utf-8")
-    with pytest.raises(DataError, match=r"pool\.json"):
+    with pytest.raises(
+        DataError, match=r"pool\.json.*; delete it and pool again: the votes are in other files"
+    ):
         pool("run")
     assert json.dumps("pairs") in (FOLDER / "pool.json").read_text(encoding="utf-8")
+
+
+def test_the_format_of_a_benchmark_comes_from_the_configuration_file() -> None:
+    Path("x.txt").write_text("ask\tpage\nHow hot?\ttea\n", encoding="utf-8")
+    Path("a.trec").write_text("q1 Q0 tea 1 2 a\nq9 Q0 tea 1 2 a\n", encoding="utf-8")
+    with pytest.raises(
+        DataError, match=r"as `format` of this benchmark in berryeval\.yaml"
+    ) as caught:
+        pool("a.trec", benchmark="x.txt")
+    assert "--format" not in str(caught.value)
+    Path("y.csv").write_text("query_id,question,page\nq1,How hot?,tea\n", encoding="utf-8")
+    Path("berryeval.yaml").write_text(
+        "benchmarks:\n  - source: y.csv\n    format: csv\n"
+        "    options: {document: page}\nproviders: [bm25]\n",
+        encoding="utf-8",
+    )
+    done = pool_runs(PoolRequest(["a.trec"], benchmark="y.csv", everything=True))
+    assert [pair.query_id for pair in done.pool.pairs] == ["q1"]
+    assert "a.trec: 1 query is not in y" in done.notes
 
 
 def test_a_run_in_the_store_is_pooled_without_its_folder() -> None:

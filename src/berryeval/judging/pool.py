@@ -136,10 +136,12 @@ class Pool(JsonRecord):
     @classmethod
     def read(cls, path: PathLike) -> Pool:
         """Read a pool from a file."""
-        data = read_json_object(path)
-        return cls.from_json(
-            strip_schema_version(data, str(path), "a pool", SCHEMA_VERSION), str(path)
-        )
+        try:
+            data = strip_schema_version(read_json_object(path), str(path), "a pool", SCHEMA_VERSION)
+            return cls.from_json(data, str(path))
+        except DataError as error:
+            cure = "delete it and pool again: the votes are in other files"
+            raise DataError(f"{error}; {cure}") from None
 
 
 def has_changed(pair: Pair, benchmark: Benchmark) -> bool:

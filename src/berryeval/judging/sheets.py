@@ -48,10 +48,14 @@ class Mark(NamedTuple):
 
 @dataclass(frozen=True)
 class CheckedSheet:
-    """A sheet without faults: its marks, and the pairs in it that have none yet."""
+    """A sheet without faults: its marks, the pairs in it that have none yet, and lost notes.
+
+    A note without a grade is lost; `unkept` has the lines of these.
+    """
 
     marks: tuple[Mark, ...]
     empty: tuple[str, ...]
+    unkept: tuple[str, ...] = ()
 
 
 def format_sheet(rows: Iterable[SheetRow], kind: str = "csv") -> str:
@@ -84,6 +88,7 @@ def read_sheet(
     faults: list[str] = []
     found: dict[str, tuple[str, Mark | None]] = {}
     strangers = 0
+    unkept: list[str] = []
     for where, cells in _read_cells(path, encoding):
         row = known.get(_text(cells["pair"]).strip().removeprefix(_START))
         if row is None:
@@ -95,6 +100,8 @@ def read_sheet(
         except DataError as error:
             faults.append(f"{where}: {error}")
             continue
+        if mark is None and _text(cells.get("note")).strip():
+            unkept.append(where)
         before, first = found.setdefault(row.pair, (where, mark))
         if first is None:
             found[row.pair] = (where, mark)
@@ -114,6 +121,7 @@ def read_sheet(
     return CheckedSheet(
         tuple(mark for _, mark in found.values() if mark is not None),
         tuple(pair for pair, (_, mark) in found.items() if mark is None),
+        tuple(unkept),
     )
 
 

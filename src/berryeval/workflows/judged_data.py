@@ -158,7 +158,7 @@ def add_votes(
             "another benchmark or corpus: give its own, or leave them out with --judged none"
         )
     decided = [one for one in known.values() if one.grade is not None]
-    judges = sorted({vote.judge for one in decided for vote in one.votes})
+    judges = sorted({vote.judge for one in decided for vote in _find_deciding(one)})
     undecided = len(known) - len(decided)
     note = (
         f"with {pluralize(len(decided), 'judgment')} of {pluralize(len(judges), 'judge')} from "
@@ -183,6 +183,17 @@ def add_votes(
     parts = {one.name: getattr(scored, one.name) for one in fields(Benchmark)}
     parts["remarks"] = (*notes, *benchmark.remarks)
     return JudgedData(JudgedBenchmark(**parts, judged=facts), ledger, known, strays)
+
+
+def _find_deciding(decision: Decision) -> list[Vote]:
+    """Return the votes that the grade of a pair comes from."""
+    graded = [one for one in decision.votes if one.grade is not None]
+    if decision.how == "adjudicated":
+        return [one for one in graded if one.adjudicates][-1:]
+    counted = [one for one in graded if one.kind == "human"] or graded
+    if decision.how == "judge":
+        return [one for one in counted if one.grade == decision.grade]
+    return counted
 
 
 def find_strays(benchmark: Benchmark, decisions: Mapping[PairKey, Decision]) -> dict[PairKey, str]:

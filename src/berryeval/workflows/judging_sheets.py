@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, Final, get_args
 
+from berryeval._internal.text import pluralize
 from berryeval._internal.validate import require_choice
 from berryeval.data import content_hash
 from berryeval.errors import ConfigurationError, DataError
@@ -14,11 +15,13 @@ from berryeval.workflows.judge_desk import open_desk
 from berryeval.workflows.run_folder import write_text_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from berryeval._internal.files import PathLike
     from berryeval.judging import Mark, Pair
     from berryeval.workflows.judge_desk import JudgeDesk
+
+_LISTED: Final = 5  # lines in a message
 
 
 @dataclass(frozen=True)
@@ -123,7 +126,17 @@ def import_sheet(
     missing = sum(pair.id not in listed for pair in session.left)
     added = tuple(session.ledger.append(new)) if new else ()
     known = len(votes) - len(new)
-    return ImportedSheet(added, known, len(found.empty), missing, session.judge, desk.notes)
+    notes = (*desk.notes, *_tell_unkept(found.unkept))
+    return ImportedSheet(added, known, len(found.empty), missing, session.judge, notes)
+
+
+def _tell_unkept(lines: Sequence[str]) -> list[str]:
+    if not lines:
+        return []
+    verb = "was" if len(lines) == 1 else "were"
+    listed = ", ".join(lines[:_LISTED]) + (", ..." if len(lines) > _LISTED else "")
+    note = f"{pluralize(len(lines), 'note')} without a grade ({listed}) {verb} not kept"
+    return [f"{note}: give the row a grade, or ?"]
 
 
 def _build_vote(pair: Pair, mark: Mark, judge: str, facts: dict[str, Any]) -> Vote:

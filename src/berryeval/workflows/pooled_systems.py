@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from berryeval._internal.files import plain_suffix
+from berryeval._internal.text import pluralize
 from berryeval._internal.validate import suggest
 from berryeval.benchmarks import bundled_benchmarks
 from berryeval.data import Chunk, Hit
 from berryeval.errors import ConfigurationError, DataError
+from berryeval.workflows.judged_data import find_benchmark
 from berryeval.workflows.rescoring import find_hits, find_part, load_unchanged, recorded_chunker
 from berryeval.workflows.run_finder import FoundRun
 from berryeval.workflows.selection import chunk_documents, load_source
@@ -21,6 +24,9 @@ if TYPE_CHECKING:
     from berryeval.benchmarks import Benchmark
 
 _JSON: Final = ".json"  # ending of the record of a run; other files are rankings
+_FORMAT: Final = re.compile(  # advice for commands that have the option
+    r"with --format\b.*? in Python|such as --format \w+ --options \S+"
+)
 
 
 @dataclass(frozen=True)
@@ -73,10 +79,10 @@ def _is_ranking_file(text: str) -> bool:
 def _load(wanted: str | None, sources: Sequence[Source]) -> tuple[str, Benchmark]:
     """Load the benchmark, and return the text that names its place."""
     if wanted is not None and (Path(wanted).exists() or wanted in bundled_benchmarks()):
-        return wanted, load_source(wanted)
+        return wanted, _load_source(wanted)
     if not sources:
         if wanted is not None:
-            return wanted, load_source(wanted)
+            return wanted, _load_source(wanted)
         raise ConfigurationError("files of rankings need their benchmark: add --benchmark SOURCE")
     names = {one.text: [part.name for part in one.run.benchmarks] for one in sources}
     every = list(dict.fromkeys(name for own in names.values() for name in own))
@@ -93,6 +99,15 @@ def _load(wanted: str | None, sources: Sequence[Source]) -> tuple[str, Benchmark
     benchmark = load_unchanged(source.run, at, source.run.benchmarks[at])
     given: Any = source.run.plan["benchmarks"][at]
     return given if isinstance(given, str) else str(given["source"]), benchmark
+
+
+def _load_source(name: str) -> Benchmark:
+    """Load a benchmark with its options in the configuration file."""
+    try:
+        return load_source(find_benchmark(name))
+    except DataError as error:
+        cure = "as `format` of this benchmark in berryeval.yaml"
+        raise DataError(_FORMAT.sub(cure, str(error))) from None
 
 
 class Chunkings:
@@ -158,7 +173,11 @@ def _read_file(
             f"{path}: no query of the run is in {benchmark.name} (they look like {examples})"
         )
     if len(known) < len(ranked):
-        notes.append(f"{path}: {len(ranked) - len(known)} queries are not in {benchmark.name}")
+        lost = len(ranked) - len(known)
+        verb = "is" if lost == 1 else "are"
+        notes.append(
+            f"{path}: {pluralize(lost, 'query', 'queries')} {verb} not in {benchmark.name}"
+        )
     chunk_of = {chunk.id: chunk for chunk in chunkings.get("")}
     hits = {
         query: [
