@@ -328,7 +328,8 @@ class _Collector:
     def _name_place(self, target: Anchor, hit: Hit) -> str:
         document = self._benchmark.document_of.get(target.document or hit.doc_id)
         title = (document.title or document.id) if document else target.document or hit.id
-        return " > ".join((title, *(() if target.start is None else hit.section)))
+        headings = () if target.start is None else hit.section
+        return " > ".join(headings if headings[:1] == (title,) else (title, *headings))
 
 
 def _cut_words(text: str, *, end: bool) -> str:
