@@ -86,3 +86,17 @@ def test_a_judged_section_and_a_passage_of_it_are_one_target() -> None:
 def test_nothing_changes_without_votes() -> None:
     own = (Judgment("q", Anchor(document="alpha"), 1), Judgment("q", anchor(SMALL[1]), 2))
     assert judged({}, *own).judgments == own
+
+
+def test_white_space_around_a_hit_does_not_matter() -> None:
+    found = judged(EVERYTHING)
+    bare = Chunk("bare", "alpha", INTRO.rstrip(), 0, len(INTRO.rstrip()))
+    assert ndcg(found, [bare, SMALL[1]]) == ndcg(found, [SMALL[0], SMALL[1]])
+
+
+def test_ids_in_the_metadata_of_a_query_still_count() -> None:
+    query = Query("q", "how long?", metadata={"relevant_ids": ["beta"]})
+    documents = (Document("alpha", PAGE), Document("beta", "Six months."))
+    vote = Vote("q", anchor(SMALL[0]), 0, "Ann")
+    found = apply_decisions(Benchmark("fruit", documents, (query,)), decide([vote]))
+    assert ndcg(found, [Chunk("b", "beta", "Six months.", 0, 11)]) == 1.0

@@ -114,6 +114,7 @@ class Pieces:
     def __init__(self, pieces: Sequence[Piece], corpus: Corpus, rule: CoverageRule) -> None:
         self._pieces = pieces
         self._rule = rule
+        self._corpus = corpus
         self._lists_documents = corpus.listed
         self._placed = [place_piece(piece, corpus) for piece in pieces]
         self._indexes: dict[str, SpanIndex] = {}
@@ -139,9 +140,16 @@ class Pieces:
         return sorted(found)
 
     def is_at(self, number: int, target: Location) -> bool:
-        """Return whether a piece is exactly the text of a target."""
+        """Return whether a piece is exactly the text of a target, but for white space around it."""
         document, spans = self._placed[number]
-        return any((document, *span) == tuple(one) for span in spans for one in target.spans)
+        found = {self._strip(document, start, end) for start, end in spans}
+        return any(one.document == document and self._strip(*one) in found for one in target.spans)
+
+    def _strip(self, document: str, start: int, end: int) -> tuple[int, int]:
+        text = self._corpus.text(document)
+        words = text.text[start:end] if text else ""
+        begin = start + len(words) - len(words.lstrip())
+        return begin, begin + (len(words.strip()) or end - start)
 
     @cached_property
     def unplaced(self) -> list[int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
@@ -13,6 +13,7 @@ from berryeval.data import Anchor, Judgment
 from berryeval.errors import ConfigurationError, DataError
 from berryeval.judging.ledger import JudgeKind, PairKey, Vote, current_votes, key_of
 from berryeval.judging.overlaps import unite_overlaps
+from berryeval.relevance import all_judgments
 
 if TYPE_CHECKING:
     from berryeval.benchmarks import Benchmark
@@ -126,7 +127,7 @@ def apply_decisions(benchmark: Benchmark, decisions: Mapping[PairKey, Decision])
     known: set[PairKey] = set()
     replaced: set[int] = set()
     judgments: list[Judgment] = []
-    for judgment in benchmark.judgments:
+    for judgment in _list_own(benchmark, {one.query_id for one in decisions.values()}):
         key = key_of(judgment.query_id, judgment.target)
         key = key if key in grades else places.get(key, key)
         known.add(key)
@@ -143,6 +144,13 @@ def apply_decisions(benchmark: Benchmark, decisions: Mapping[PairKey, Decision])
     return replace(benchmark, judgments=tuple(united), locations={})
 
 
+def _list_own(benchmark: Benchmark, queries: Collection[str]) -> list[Judgment]:
+    """Return the judgments of a benchmark, and the ids in the metadata of these queries."""
+    own = len(benchmark.judgments)
+    every = enumerate(all_judgments(benchmark))
+    return [one for place, one in every if place < own or one.query_id in queries]
+
+
 def _find_places(
     benchmark: Benchmark,
     decisions: Mapping[PairKey, Decision],
@@ -156,7 +164,7 @@ def _find_places(
             decided.setdefault((decisions[key].query_id, span), key)
     queries = {query for query, _ in decided}
     found = {}
-    for judgment in benchmark.judgments:
+    for judgment in _list_own(benchmark, queries):
         if judgment.query_id in queries:
             place = _find_span(judgment.target, corpus)
             same = place and decided.get((judgment.query_id, place))
