@@ -214,3 +214,14 @@ def test_a_sample_that_is_not_random_is_noticed() -> None:
     best = sorted(model, key=lambda one: -model[one])[:40]
     (note,) = correct_mean({one: model[one] for one in best}, model).notes
     assert "do not look like a random sample" in note
+
+
+def test_one_query_of_a_rare_category_is_no_alarm() -> None:
+    """A random sample of 20 of 1,000 has one of the two queries of a category now and then."""
+    model = name(np.random.default_rng(5).random(1000))
+    groups = dict.fromkeys(model, "common") | {"q3": "rare", "q700": "rare"}
+    human = {query: model[query] for query in list(model)[:20]}
+    assert correct_mean(human, model, groups=groups).notes == ()
+    groups |= {f"q{place}": "rare" for place in range(8)}
+    notes = correct_mean(human, model, groups=groups).notes
+    assert any("40 % of them are rare, of all queries 1 %" in note for note in notes)

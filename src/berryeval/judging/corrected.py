@@ -29,7 +29,6 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import NormalDist
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -314,12 +313,28 @@ def _check_sample(
     counted, total = shares.total(), shares.total() + rest.total()
     if not counted or not rest:
         return
-    for label in sorted(shares | rest):
-        share = (shares[label] + rest[label]) / total
-        spread = math.sqrt(share * (1 - share) * (1 - counted / total) / counted)
-        gap = shares[label] / counted - share
-        if spread and 2 * NormalDist().cdf(-abs(gap) / spread) * len(shares | rest) < _UNLIKELY:
+    labels = sorted(shares | rest)
+    for label in labels:
+        size = shares[label] + rest[label]
+        if _find_chance(shares[label], counted, size, total) * len(labels) < _UNLIKELY:
             yield (
                 f"{_NO_SAMPLE}: {100 * shares[label] / counted:.0f} % of them are {label}, of all "
-                f"queries {100 * share:.0f} %"
+                f"queries {100 * size / total:.0f} %"
             )
+
+
+def _find_chance(found: int, drawn: int, size: int, total: int) -> float:
+    """Return the two-sided p-value of so many of a group in a random sample (hypergeometric)."""
+
+    def count(all_: int, chosen: int) -> float:  # logarithm of the number of choices
+        return math.lgamma(all_ + 1) - math.lgamma(chosen + 1) - math.lgamma(all_ - chosen + 1)
+
+    def sum_up(places: range) -> float:
+        return math.fsum(
+            math.exp(count(size, one) + count(total - size, drawn - one) - count(total, drawn))
+            for one in places
+        )
+
+    least, most = max(0, drawn + size - total), min(drawn, size)
+    tails = sum_up(range(least, found + 1)), sum_up(range(found, most + 1))
+    return min(1.0, 2 * min(tails))
