@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from berryeval.data import Anchor
-from berryeval.judging import TRUST, Vote, calibrate
+from berryeval.judging import TRUST, Vote, agreement, calibrate
 
 
 def list_pairs(
@@ -63,12 +65,83 @@ def test_pairs_of_one_query_are_dependent() -> None:
     assert not found.significant
 
 
+def build_scores(
+    queries: int, gaps: list[float]
+) -> dict[str, tuple[dict[str, float], dict[str, float]]]:
+    """Scores of two systems; the model is off by these, in turn, for the second."""
+    human = {f"q{place}": 0.2 for place in range(queries)}
+    model = {f"q{place}": 0.2 + gaps[place % len(gaps)] for place in range(queries)}
+    return {"old": (human, human), "new": (human, model)}
+
+
+@pytest.mark.parametrize(
+    ("queries", "pairs", "advice", "reason"),
+    [
+        (1, 60, "do not use it", "fewer than 10 queries"),
+        (4, 15, "do not use it", "fewer than 10 queries"),
+        (12, 10, "use it with correction", "only 12 queries judged by both, and 20 are needed"),
+    ],
+)
+def test_few_queries_do_not_prove_a_model(
+    queries: int, pairs: int, advice: str, reason: str
+) -> None:
+    """Many pairs of few queries, on which the model is right, are not enough to use it."""
+    votes = list_pairs(0, queries=queries, pairs=pairs)
+    found = calibrate(votes, "bot", scores=build_scores(queries, [0]), metric="nDCG@10")
+    assert found.advice == advice
+    assert reason in found.sentence
+
+
+def test_few_relevant_pairs_do_not_prove_a_model() -> None:
+    """A model that agrees on 195 pairs without relevance is not known to see relevance."""
+    votes = list_pairs(0, queries=20, pairs=10, grades=(0,) * 39 + (3,))
+    found = calibrate(votes, "bot", scores=build_scores(20, [0]), metric="nDCG@10")
+    assert found.advice == "use it with correction"
+    assert "only 5 pairs with another grade than the most common one" in found.sentence
+
+
+def test_what_may_be_biased_is_corrected() -> None:
+    """Biases that are not significant, but may be large, need the correction."""
+    found = calibrate(
+        list_pairs(0), "bot", scores=build_scores(30, [0.5, -0.4, -0.05]), metric="nDCG@10"
+    )
+    assert not found.favours[0].significant
+    assert found.advice == "use it with correction"
+    assert "it may favour new over old by nDCG@10 more than 0.05" in found.sentence
+    votes = [
+        replace(vote, grade=vote.grade + (2, 0, -2)[int(vote.query_id[1:]) % 3])
+        if vote.kind == "llm" and vote.grade is not None
+        else vote
+        for vote in list_pairs(0, grades=(2, 4, 6))
+    ]
+    found = calibrate(votes, "bot", scores=build_scores(30, [0]), metric="nDCG@10", scale=range(9))
+    assert "its grades may be more than 5 % of the scale off on average" in found.sentence
+
+
+def test_the_interval_of_kappa_counts_queries() -> None:
+    """A model that misreads whole queries: the interval is wider than with pairs at random."""
+    votes = []
+    for place in range(300):
+        query, target, grade = f"q{place // 10}", Anchor(document=f"d{place}"), place % 4
+        wrong = place // 10 % 5 == 0
+        votes.append(Vote(query, target, grade, "ann"))
+        votes.append(Vote(query, target, 3 - grade if wrong else grade, "bot", "llm"))
+    kappa = calibrate(votes, "bot").agreement.measures["kappa quadratic"].interval
+    plain = agreement(votes).measures["kappa quadratic"].interval
+    assert kappa is not None
+    assert plain is not None
+    assert kappa.high - kappa.low > 1.5 * (plain.high - plain.low)
+
+
 def test_the_thresholds_are_in_one_place() -> None:
     """The page that explains the verdict has the thresholds of the rule."""
     from pathlib import Path
 
     page = (Path(__file__).parents[2] / "docs" / "judging.md").read_text(encoding="utf-8")
-    assert f"fewer than {TRUST.pairs} pairs" in page
+    assert f"fewer than {TRUST.pairs} pairs of {TRUST.fewest} queries" in page
+    assert f"{TRUST.queries} queries or more" in page
+    assert f"{TRUST.unlike} pairs or more" in page
+    assert f"more than {TRUST.favour:g}" in page
     assert f"reaches below {TRUST.fair:g}" in page
     assert f"stays above {TRUST.good:g}" in page
     assert f"less than {TRUST.bias:.0%}".replace("%", " %") in page

@@ -2,18 +2,20 @@
 
 The rule of the verdict, with its thresholds in `TRUST`:
 
-    do not use it           fewer pairs in common than `pairs`, or the interval of the quadratically
-                            weighted kappa reaches below `fair`
-    use it                  the interval stays above `good`; the bias is not significant, or smaller
-                            than the share `bias` of the scale; two or more systems were scored by
-                            both, and none is favoured significantly over another
+    do not use it           fewer pairs in common than `pairs`, or of fewer queries than `fewest`;
+                            or the interval of the quadratically weighted kappa reaches below `fair`
+    use it                  `queries` in common, and pairs whose human grade is `unlike` the most
+                            common one; the interval of kappa stays above `good`, that of the bias
+                            within the share `bias` of the scale; two or more systems were scored by
+                            both, none is favoured significantly over another, and the intervals of
+                            that stay within the share `favour` of the metric's range
     use it with correction  otherwise: `compare --judged-by MODEL` subtracts its errors
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
@@ -32,7 +34,8 @@ from berryeval._internal.validate import suggest
 from berryeval.errors import ConfigurationError, DataError
 from berryeval.judging.decisions import DecisionRule, decide
 from berryeval.judging.ledger import HUMAN, PairKey, Vote, current_votes
-from berryeval.judging.reliability import Agreement, agreement
+from berryeval.judging.reliability import FEWEST_CLUSTERS, Agreement, agreement
+from berryeval.metrics import range_of
 from berryeval.stats import correct_p_values, student_interval, student_p
 
 SIGNIFICANCE: Final = 0.05
@@ -44,9 +47,13 @@ class Thresholds(NamedTuple):
     """Thresholds of the verdict; see the module."""
 
     pairs: int = 50
+    fewest: int = FEWEST_CLUSTERS
+    queries: int = 20
+    unlike: int = 20
     fair: float = 0.2
     good: float = 0.6
     bias: float = 0.05
+    favour: float = 0.05
 
 
 TRUST: Final = Thresholds()
@@ -76,6 +83,13 @@ class Bias:
     def significant(self) -> bool:
         """Whether the bias is significant."""
         return self.p is not None and self.p <= SIGNIFICANCE
+
+    @property
+    def largest(self) -> float:
+        """The largest bias in either direction that the interval allows; infinite if unknown."""
+        if self.interval is not None:
+            return max(map(abs, self.interval))
+        return math.inf if self.p is None else abs(self.value)
 
     def to_json(self) -> dict[str, Any]:
         """Return the fields for JSON."""
@@ -159,7 +173,9 @@ def calibrate(
         seed: Random seed of the bootstrap.
     """
     human, graded = read_both(votes, model, against)
-    found = agreement({against: human, model: graded}, scale=scale, seed=seed)
+    found = agreement(
+        {against: human, model: graded}, scale=scale, seed=seed, cluster=lambda key: key[0]
+    )
     shared = {key: (human[key], graded[key]) for key in human if key in graded}
     gaps = {key: own - given for key, (given, own) in shared.items()}
     overall = _measure_bias({"all": gaps})[0]
@@ -170,7 +186,8 @@ def calibrate(
         if category := (categories or {}).get(key[0]):
             by_category.setdefault(category, {})[key] = gaps[key]
     systems, favours = _compare_systems(scores or {})
-    advice, reasons = _give_advice(found, overall, favours, metric)
+    queries = len({key[0] for key in shared})
+    advice, reasons = _give_advice(found, queries, overall, favours, metric)
     return Calibration(
         model,
         against,
@@ -285,7 +302,7 @@ def _compare_systems(scores: Mapping[str, TwoScores]) -> tuple[tuple[Bias, ...],
 
 
 def _give_advice(
-    found: Agreement, overall: Bias, favours: Sequence[Bias], metric: str
+    found: Agreement, queries: int, overall: Bias, favours: Sequence[Bias], metric: str
 ) -> tuple[Advice, tuple[str, ...]]:
     """Apply the rule of the module."""
     kappa = found.measures["kappa quadratic"]
@@ -293,30 +310,57 @@ def _give_advice(
         few = f"only {pluralize(found.items, 'pair')} judged by both, and {TRUST.pairs} are needed"
         return "do not use it", (few,)
     if kappa.value is None or kappa.interval is None:
-        return "do not use it", (f"kappa is {kappa.cannot}",)
+        return "do not use it", (f"kappa {'is' if kappa.value is None else 'has'} {kappa.cannot}",)
     shown = (
         f"quadratically weighted kappa {format_metric(kappa.value)}, "
         f"95 % CI {format_interval(*kappa.interval)}"
     )
     if kappa.interval.low < TRUST.fair:
         return "do not use it", (f"{shown}, which may be below {TRUST.fair:g}",)
-    faults = []
-    if kappa.interval.low < TRUST.good:
-        faults.append(f"which may be below {TRUST.good:g}")
-    reach = found.scale[-1] - found.scale[0]
-    if overall.significant and abs(overall.value) > TRUST.bias * reach:
-        faults.append(f"its grades are {format_precise_delta(overall.value)} off on average")
-    faults += [
-        f"it favours {_name_favoured(one)} by {metric} {format_precise_delta(abs(one.value))} "
-        f"({format_p_equation(one.p)})"
-        for one in favours
-        if one.significant
+    faults = [
+        *([f"which may be below {TRUST.good:g}"] if kappa.interval.low < TRUST.good else []),
+        *_find_gaps(found, queries),
+        *_find_biases(found, overall),
+        *_find_favours(found, favours, metric),
     ]
-    if not favours:
-        faults.append("whether it favours a system is not known (name runs with two systems)")
     if faults:
         return "use it with correction", (shown, *faults)
     return "use it", (shown, "no significant bias, and no system is favoured")
+
+
+def _find_gaps(found: Agreement, queries: int) -> Iterator[str]:
+    """Yield what there is too little of."""
+    unlike = found.items - max(sum(row) for row in found.confusion)
+    if queries < TRUST.queries:
+        yield f"only {queries} queries judged by both, and {TRUST.queries} are needed"
+    if unlike < TRUST.unlike:
+        yield (
+            f"only {pluralize(unlike, 'pair')} with another grade than the most common one, and "
+            f"{TRUST.unlike} are needed"
+        )
+
+
+def _find_biases(found: Agreement, overall: Bias) -> Iterator[str]:
+    most = TRUST.bias * (found.scale[-1] - found.scale[0])
+    if overall.significant and abs(overall.value) > most:
+        yield f"its grades are {format_precise_delta(overall.value)} off on average"
+    elif overall.largest > most:
+        yield f"its grades may be more than {100 * TRUST.bias:g} % of the scale off on average"
+
+
+def _find_favours(found: Agreement, favours: Sequence[Bias], metric: str) -> Iterator[str]:
+    low, high = range_of(metric)
+    if not math.isfinite(high - low):
+        low, high = found.scale[0], found.scale[-1]
+    most = TRUST.favour * (high - low)
+    for one in favours:
+        if one.significant:
+            shown = f"{format_precise_delta(abs(one.value))} ({format_p_equation(one.p)})"
+            yield f"it favours {_name_favoured(one)} by {metric} {shown}"
+        elif one.largest > most or one.count < TRUST.queries:
+            yield f"it may favour {_name_favoured(one)} by {metric} more than {most:g}"
+    if not favours:
+        yield "whether it favours a system is not known (name runs with two systems)"
 
 
 def _name_favoured(one: Bias) -> str:

@@ -51,25 +51,42 @@ class Ratings:
         codes: A row per pattern and a column per judge: place of the grade in the scale, or -1.
         counts: Number of items of each pattern.
         scale: The grades.
+        clusters: Number of items of each pattern in each cluster of items that are dependent, a row
+            per cluster with an item that two judges graded; None if all items are independent.
     """
 
     codes: npt.NDArray[np.intp]
     counts: npt.NDArray[np.intp]
     scale: Floats
+    clusters: npt.NDArray[np.intp] | None = None
 
     @classmethod
-    def of(cls, table: Mapping[str, Mapping[Any, float]], scale: Sequence[float]) -> Ratings:
-        """Collect the patterns of a table."""
+    def of(
+        cls,
+        table: Mapping[str, Mapping[Any, float]],
+        scale: Sequence[float],
+        cluster: Callable[[Any], Any] | None = None,
+    ) -> Ratings:
+        """Collect the patterns of a table; `cluster` names that of an item."""
         code = {grade: place for place, grade in enumerate(scale)}
         items = dict.fromkeys(item for grades in table.values() for item in grades)
-        rows = Counter(
-            tuple(code[grades[item]] if item in grades else -1 for grades in table.values())
+        patterns = {
+            item: tuple(code[grades[item]] if item in grades else -1 for grades in table.values())
             for item in items
-        )
+        }
+        rows = Counter(patterns.values())
         order = sorted(rows)
         codes = np.array(order, dtype=np.intp).reshape(len(order), len(table))
         counts = np.array([rows[row] for row in order], dtype=np.intp)
-        return cls(codes, counts, np.array(scale, dtype=np.float64))
+        places = np.array(scale, dtype=np.float64)
+        if cluster is None:
+            return cls(codes, counts, places)
+        parts: dict[Any, Counter[tuple[int, ...]]] = {}
+        for item, row in patterns.items():
+            if sum(one >= 0 for one in row) >= TWO:
+                parts.setdefault(cluster(item), Counter())[row] += 1
+        inside = [[part[row] for row in order] for part in parts.values()]
+        return cls(codes, counts, places, np.array(inside, dtype=np.intp))
 
     def only(self, judges: Sequence[int]) -> Ratings:
         """Return the grades of some of the judges, where at least one of them gave one."""

@@ -20,6 +20,7 @@ from berryeval.stats import FEWEST_RESAMPLED, Floats, correct_ends
 Table: TypeAlias = Mapping[str, Mapping[Any, float | None]]  # grades by judge and item
 
 RESAMPLES: Final = 2_000
+FEWEST_CLUSTERS: Final = 10  # such as queries; fewer have no interval
 _CELLS_AT_ONCE: Final = 1 << 20  # of a table of resamples
 _MOST_UNDEFINED: Final = 0.05  # share of resamples without a value; above it no interval
 # More patterns of grades than this, as with many judges, get fewer resamples, and no correction of
@@ -114,6 +115,7 @@ def agreement(
     level: float = 0.95,
     seed: int = 0,
     resamples: int = RESAMPLES,
+    cluster: Callable[[Any], Any] | None = None,
 ) -> Agreement:
     """Measure how far judges agree.
 
@@ -133,6 +135,8 @@ def agreement(
         level: Confidence level.
         seed: Random seed of the resamples.
         resamples: Number of resamples; 0 for no intervals.
+        cluster: For two judges, what items have in common that are dependent, such as their query:
+            whole clusters are resampled.
     """
     require_fraction("level", level)
     given = votes if isinstance(votes, Mapping) else list(votes)
@@ -144,7 +148,7 @@ def agreement(
     if scale is not None and (outside := sorted(seen - set(scale))):
         known = ", ".join(f"{one:g}" for one in sorted(scale))
         raise DataError(f"the grade {outside[0]:g} is not one of the scale ({known})")
-    ratings = Ratings.of(table, grades)
+    ratings = Ratings.of(table, grades, cluster)
     if not ratings.shared:
         raise DataError(f"{' and '.join(table)} have no pair in common, so they cannot be compared")
     draws = _Draws(level, seed, resamples)
@@ -233,7 +237,10 @@ class _Draws:
             for name, compute in statistics.items()
         }
         why = f"no interval: fewer than {FEWEST_RESAMPLED} pairs in common"
-        if not self.resamples or ratings.shared < FEWEST_RESAMPLED:
+        parts = ratings.clusters
+        if few := parts is not None and len(parts) < FEWEST_CLUSTERS:
+            why = f"no interval: pairs of fewer than {FEWEST_CLUSTERS} queries in common"
+        if few or not self.resamples or ratings.shared < FEWEST_RESAMPLED:
             return {
                 name: Coefficient(value, None, why if self.resamples else "")
                 if np.isfinite(value)
@@ -241,6 +248,18 @@ class _Draws:
                 for name, value in values.items()
             }
         generator = np.random.Generator(np.random.PCG64(self.seed))
+        if parts is not None:
+            chances = np.full(len(parts), 1 / len(parts))
+            drawn = _compute_rows(
+                statistics,
+                self.resamples,
+                lambda rows: generator.multinomial(len(parts), chances, len(rows)) @ parts,
+                len(counts),
+            )
+            left = _compute_rows(
+                statistics, len(parts), lambda rows: counts - parts[rows], len(counts)
+            )
+            return self._find_intervals(ratings, values, drawn, left)
         shares, total = counts / counts.sum(), int(counts.sum())
         drawn = _compute_rows(
             statistics,
@@ -256,8 +275,18 @@ class _Draws:
                 lambda rows: counts - (rows[:, None] == np.arange(len(counts))),
                 len(counts),
             )
+        left = {name: np.repeat(own, counts) for name, own in left.items()}
+        return self._find_intervals(ratings, values, drawn, left)
+
+    def _find_intervals(
+        self,
+        ratings: Ratings,
+        values: Mapping[str, float],
+        drawn: Mapping[str, Floats],
+        left: Mapping[str, Floats],
+    ) -> dict[str, Coefficient]:
         return {
-            name: self._find_interval(value, drawn[name], np.repeat(left[name], counts))
+            name: self._find_interval(value, drawn[name], left[name])
             if np.isfinite(value)
             else Coefficient(None, None, _explain_undefined(ratings))
             for name, value in values.items()
