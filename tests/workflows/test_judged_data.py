@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +14,7 @@ import pytest
 from berryeval.benchmarks import load_benchmark, write_benchmark
 from berryeval.data import Anchor, Document, content_hash
 from berryeval.errors import ConfigurationError, DataError
-from berryeval.judging import Ledger, Vote, open_ledger
+from berryeval.judging import Ledger, Pair, Pool, Vote, make_pair_id, open_ledger
 from berryeval.workflows import run_benchmark
 from berryeval.workflows.judged_data import find_benchmark, hash_without_votes, load_judged
 from berryeval.workflows.plan import BenchmarkSpec
@@ -173,6 +175,37 @@ def test_a_near_match_of_a_quote_is_not_what_the_judge_saw(
     assert (len(found.strays) == 0) is counts
     assert set(found.strays.values()) <= {"the text of 'tea' has changed since it was judged"}
     assert len(found.notes) == 2 - counts
+
+
+def test_votes_on_another_question_do_not_count(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Also if its query has the same id; white space is no difference."""
+    pairs = [
+        Pair(make_pair_id(query, COFFEE_TOP), query, COFFEE_TOP, COFFEE) for query in ("q1", "q2")
+    ]
+    folder = Path("drinks.judged")
+    folder.mkdir()
+    Pool("drinks", "", "depth", 10, 0, tuple(pairs)).write(folder / "pool.json")
+    monkeypatch.setattr(sys, "stdin", io.StringIO("1\n1\n"))
+    assert berryeval("judge", "next", "--judge", "ann") == 0
+    assert berryeval("judge", "export", "--judge", "ben", "-o", "ben.csv") == 0
+    sheet = Path("ben.csv").read_text(encoding="utf-8").replace('",,', '",2,')
+    Path("ben.csv").write_text(sheet, encoding="utf-8")
+    assert berryeval("judge", "import", "ben.csv", "--judge", "ben") == 0
+    assert [one.judge for one in Ledger(folder).votes()] == ["ann", "ann", "ben", "ben"]
+    assert all(one.asked for one in Ledger(folder).votes())
+    first, second, *others = DRINKS.queries
+    spaced = replace(second, text=second.text.replace(" ", "  "))
+    write_benchmark(replace(DRINKS, queries=(first, spaced, *others)), "drinks")
+    assert load_judged("drinks").strays == {}
+    other = replace(first, text="How cold is black tea?")
+    write_benchmark(replace(DRINKS, queries=(other, spaced, *others)), "drinks")
+    (reason,) = load_judged("drinks").strays.values()
+    assert reason == "the question has changed since it was judged"
+    capsys.readouterr()
+    assert berryeval("judge", "next", "--judge", "ann", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["data"]["pair"]["query_id"] == "q1"
 
 
 def test_a_run_scores_by_the_votes_and_says_so(capsys: pytest.CaptureFixture[str]) -> None:

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
         Question,
         Vote,
         current_votes,
+        hash_query,
         key_of,
         name_place,
         read_votes,

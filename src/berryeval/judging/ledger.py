@@ -30,7 +30,7 @@ from berryeval._internal.json import encode_json_line, parse_json
 from berryeval._internal.serial import JsonRecord, Reader, choice_reader, open_field
 from berryeval._internal.text import file_key, parse_timestamp
 from berryeval._internal.validate import is_number
-from berryeval.data import Anchor
+from berryeval.data import Anchor, content_hash
 from berryeval.errors import BerryEvalError, ConfigurationError, DataError, NotWrittenError
 
 if TYPE_CHECKING:
@@ -83,6 +83,7 @@ class Vote(JsonRecord):
         adjudicates: Whether the vote ends a disagreement.
         withdrawn: Whether it takes the judge's last vote on the pair back.
         content: Hash of the text that the judge saw.
+        asked: Hash of the query's text, by `hash_query`; "" if unknown.
         model: Name of the model.
         prompt: Hash of the prompt.
         tokens: Tokens of question and answer.
@@ -106,6 +107,7 @@ class Vote(JsonRecord):
     adjudicates: bool = False
     withdrawn: bool = False
     content: str = ""
+    asked: str = ""
     model: str = ""
     prompt: str = ""
     tokens: int | None = None
@@ -128,6 +130,11 @@ class Vote(JsonRecord):
     def key(self) -> PairKey:
         """What the vote is about: the pair and the question."""
         return (self.question, *key_of(self.query_id, self.target))
+
+
+def hash_query(text: str) -> str:
+    """Return the hash of a query's text, whatever its white space."""
+    return content_hash(" ".join(text.split()))
 
 
 def key_of(query_id: str, target: Anchor) -> PairKey:

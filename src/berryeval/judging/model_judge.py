@@ -14,7 +14,7 @@ from berryeval._internal.validate import require
 from berryeval.data import Anchor, content_hash
 from berryeval.errors import ConfigurationError
 from berryeval.judging.chat_jobs import ChatJob, ChatQuestion, JobEstimate
-from berryeval.judging.ledger import Vote, check_judge, key_of
+from berryeval.judging.ledger import Vote, check_judge, hash_query, key_of
 from berryeval.judging.prompts import Prompt, find_scale
 from berryeval.stats import bounded_interval
 
@@ -223,6 +223,7 @@ class ModelJudge:
             note=truncate(" ".join(reply.data["reason"].split()), _LONGEST_NOTE),
             question=task.prompt.question,
             content=task.content,
+            asked=hash_query(str(task.prompt.texts.get("query", ""))),
             model=reply.model,
             prompt=task.prompt.hash,
             tokens=tokens,

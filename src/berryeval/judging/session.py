@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -12,7 +12,7 @@ from berryeval.data import content_hash
 from berryeval.errors import DataError
 from berryeval.judging.decisions import decide
 from berryeval.judging.decisive import PairChooser
-from berryeval.judging.ledger import PairKey, Vote, check_judge, find_disputed, key_of
+from berryeval.judging.ledger import PairKey, Vote, check_judge, find_disputed, hash_query, key_of
 from berryeval.judging.pool import Stop
 from berryeval.providers import STOPWORDS
 
@@ -62,11 +62,12 @@ class Session:
         judge: Name of the judge.
         scale: Grades that the judge may give.
         adjudicates: Whether the judge ends disagreements of others, and sees their votes.
+        queries: Texts of the queries, by id.
         given: Votes of this session, oldest first.
         skipped: Ids of skipped pairs; they are not shown again in this session.
         ending: Why there is no next pair; empty before that.
-        judges: Names of those who have judged. Votes on another text than that of the pool do not
-            count.
+        judges: Names of those who have judged. Votes on another text than that of the pool, or for
+            another question, do not count.
     """
 
     pool: Pool
@@ -74,6 +75,7 @@ class Session:
     judge: str
     scale: Sequence[float] = (0, 1, 2, 3)
     adjudicates: bool = False
+    queries: Mapping[str, str] = field(default_factory=dict)
     given: list[Vote] = field(default_factory=list)
     skipped: list[str] = field(default_factory=list)
     ending: str = ""
@@ -96,6 +98,7 @@ class Session:
             one
             for one in current
             if one.content in {"", texts.get(key_of(one.query_id, one.target), one.content)}
+            and one.asked in {"", self._hash_query(one.query_id) or one.asked}
         ]
         own = (one for one in self._votes if one.judge == self.judge)
         self._done = {key_of(one.query_id, one.target) for one in own}
@@ -142,12 +145,16 @@ class Session:
         given = Vote(
             pair.query_id, pair.target, grade, self.judge, note=note,
             content=content_hash(pair.text) if pair.text else "", adjudicates=self.adjudicates,
+            asked=self._hash_query(pair.query_id),
         )  # fmt: skip
         (stored,) = self.ledger.append([given])
         self._votes.append(stored)
         self.given.append(stored)
         self._done.add(key_of(pair.query_id, pair.target))
         return stored
+
+    def _hash_query(self, name: str) -> str:
+        return hash_query(self.queries[name]) if name in self.queries else ""
 
     def skip(self, pair: Pair) -> None:
         """Leave a pair for another session."""

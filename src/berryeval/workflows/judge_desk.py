@@ -70,7 +70,9 @@ def open_desk(
                 f"{path}: the query {pair.query_id!r:.80} is not in {loaded.name}; the pool "
                 "belongs to another benchmark: pool again, or name it with --benchmark"
             )
-    session = Session(pool, kept, _read_name(judge), grade_scale(loaded), adjudicates)
+    queries = {query.id: query.text for query in loaded.queries}
+    name, scale = _read_name(judge), grade_scale(loaded)
+    session = Session(pool, kept, name, scale, adjudicates, queries)
     changed = sum(has_changed(pair, loaded) for pair in pool.pairs)
     note = (
         f"the text of {pluralize(changed, 'pair')} of the pool has changed since: pool again with "

@@ -25,6 +25,7 @@ from berryeval.judging import (
     apply_decisions,
     current_votes,
     decide,
+    hash_query,
     key_of,
     name_place,
     open_ledger,
@@ -37,6 +38,7 @@ from berryeval.workflows.settings import move_benchmarks
 
 if TYPE_CHECKING:
     from berryeval._internal.files import PathLike
+    from berryeval.anchors import Location
     from berryeval.judging import PairKey, Vote
     from berryeval.workflows.plan import Plan
 
@@ -245,22 +247,32 @@ def drop_strays(benchmark: Benchmark, votes: Sequence[Vote]) -> tuple[list[Vote]
 def _find_fault(benchmark: Benchmark, corpus: Corpus, decision: Decision) -> str:
     if decision.query_id not in benchmark.query_of:
         return "there is no such query"
+    asked = {vote.asked for vote in decision.votes if vote.asked}
+    if asked and hash_query(benchmark.query_of[decision.query_id].text) not in asked:
+        return "the question has changed since it was judged"
     target = decision.target
     place = locate(target, corpus)
     if place.lost is not None:
         return place.lost.reason
     if not place.resolves:
         return f"{target.document!r:.80} has several such sections"
+    if _is_same_text(benchmark, decision, place):
+        return ""
+    return f"the text of {target.document!r:.80} has changed since it was judged"
+
+
+def _is_same_text(benchmark: Benchmark, decision: Decision, place: Location) -> bool:
+    """Whether a target has the text that a judge saw, as far as the votes say which."""
+    target = decision.target
     document = benchmark.document_of.get(target.document)
     seen = {vote.content for vote in decision.votes if vote.content}
     if document is None or target.document_hash == document.content_hash or not seen:
-        return ""
+        return True
     spans = [(one.start, one.end) for one in place.spans] or [(0, len(document.text))]
     now = [document.text[start:end] for start, end in spans]
-    same = normalise(target.quote) in map(normalise, now) and content_hash(target.quote) in seen
-    if same or seen & set(map(content_hash, now)):
-        return ""
-    return f"the text of {target.document!r:.80} has changed since it was judged"
+    if content_hash(target.quote) in seen and normalise(target.quote) in map(normalise, now):
+        return True
+    return bool(seen & set(map(content_hash, now)))
 
 
 def _show_stray(strays: Mapping[PairKey, str], decisions: Mapping[PairKey, Decision]) -> str:

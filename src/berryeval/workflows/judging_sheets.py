@@ -10,7 +10,7 @@ from berryeval._internal.text import pluralize
 from berryeval._internal.validate import require_choice
 from berryeval.data import content_hash
 from berryeval.errors import ConfigurationError, DataError
-from berryeval.judging import JudgeKind, SheetRow, Vote, format_sheet, read_sheet
+from berryeval.judging import JudgeKind, SheetRow, Vote, format_sheet, hash_query, read_sheet
 from berryeval.workflows.judge_desk import open_desk
 from berryeval.workflows.run_folder import write_text_file
 
@@ -119,7 +119,7 @@ def import_sheet(
     except DataError as error:
         raise DataError(f"{error}; nothing was imported") from None
     facts = {"kind": kind, "adjudicates": adjudicates}
-    votes = [_build_vote(pairs[mark.pair], mark, session.judge, facts) for mark in found.marks]
+    votes = [_build_vote(desk, pairs[mark.pair], mark, facts) for mark in found.marks]
     current = {_identify(one) for one in session.ledger.current() if one.judge == session.judge}
     new = [one for one in votes if _identify(one) not in current]
     listed = {*(mark.pair for mark in found.marks), *found.empty}
@@ -139,13 +139,15 @@ def _tell_unkept(lines: Sequence[str]) -> list[str]:
     return [f"{note}: give the row a grade, or ?"]
 
 
-def _build_vote(pair: Pair, mark: Mark, judge: str, facts: dict[str, Any]) -> Vote:
+def _build_vote(desk: JudgeDesk, pair: Pair, mark: Mark, facts: dict[str, Any]) -> Vote:
     seen = content_hash(pair.text) if pair.text else ""
+    asked = hash_query(desk.query_text(pair))
     return Vote(
-        pair.query_id, pair.target, mark.grade, judge, note=mark.note, content=seen, **facts
-    )
+        pair.query_id, pair.target, mark.grade, desk.session.judge, note=mark.note, content=seen,
+        asked=asked, **facts,
+    )  # fmt: skip
 
 
 def _identify(vote: Vote) -> tuple[object, ...]:
     """Return what a judge says with a vote."""
-    return (vote.key, vote.grade, vote.note, vote.kind, vote.adjudicates)
+    return (vote.key, vote.grade, vote.note, vote.kind, vote.adjudicates, vote.content, vote.asked)
