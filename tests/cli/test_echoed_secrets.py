@@ -61,7 +61,10 @@ PLACES: dict[str, tuple[str, Any]] = {
     **{f"http {name}": ("http", options) for name, options in HTTP.items()},
     **{f"elasticsearch {name}": ("elasticsearch", one) for name, one in ELASTICSEARCH.items()},
     **{
-        f"openai {name}": ("dense", {"embedder": "openai", "embedder_options": one})
+        f"openai {name}": (
+            "dense",
+            {"embedder": "openai", "embedder_options": {**one, "attempts": 1}},
+        )
         for name, one in OPENAI.items()
     },
     **{f"postgres {name}": ("postgres", options) for name, options in POSTGRES.items()},
