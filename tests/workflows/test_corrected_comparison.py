@@ -152,8 +152,8 @@ def test_no_query_that_people_judged_completely() -> None:
         compare_runs("run", judged_by="bot")
     text = str(caught.value)
     assert "people judged 30 more in part: 30 pairs" in text
-    assert "judge these" in text
-    assert "berryeval judge llm without runs" in text
+    assert "berryeval judge pool RUN --all --depth N" in text
+    assert "berryeval judge llm --judge NAME, without runs" in text
 
 
 # The gate.

@@ -142,10 +142,10 @@ def _explain_few(complete: int, partly: Sequence[Sequence[bool]]) -> str:
     missing = pluralize(sum(one.count(False) for one in partly), "pair")
     return (
         f"{few}; people judged {len(partly):,} more in part: {missing} of these, which the model "
-        "judged, have no grade that people agree on. To judge these, put them into the pool with "
-        "berryeval judge pool RUN --depth N (the depth of the model) --all, then berryeval judge "
-        "next; or judge with another model judge only what people judged: berryeval judge llm "
-        "without runs judges the pool"
+        "judged, have no grade that people agree on. To judge these: berryeval judge pool RUN "
+        "--all --depth N with the depth of the model, then berryeval judge next. Or let the "
+        "model judge the pool only, under another name: berryeval judge llm --judge NAME, "
+        "without runs"
     )
 
 
