@@ -38,7 +38,7 @@ def ndcg(benchmark: Benchmark, hits: list[Chunk]) -> float:
     return be.parse_metric("nDCG@10")(ranking)
 
 
-EVERYTHING = {"intro": 0, "storage": 3, "baking": 0, "page": 3}
+EVERYTHING: dict[str, float] = {"intro": 0, "storage": 3, "baking": 0, "page": 3}
 
 
 @pytest.mark.parametrize("hits", [LARGE, [SMALL[1], SMALL[0]]], ids=["page", "sections"])
