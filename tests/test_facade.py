@@ -12,8 +12,8 @@ import berryeval as be
 
 OFFERED = {
     "Benchmark", "BenchmarkResult", "Comparison", "Metric", "Qrels", "Run", "Scores", "audit",
-    "bounds", "compare", "compare_runs", "evaluate", "evaluate_hits", "load_benchmark", "metric",
-    "parse_metric", "run_benchmark", "write_benchmark", "write_report",
+    "bounds", "compare", "compare_runs", "evaluate", "evaluate_hits", "judging", "load_benchmark",
+    "metric", "parse_metric", "run_benchmark", "write_benchmark", "write_report",
 }  # fmt: skip
 
 

@@ -44,6 +44,7 @@ ANSWERS = st.builds(
     st.lists(
         st.builds(FoundTarget, WORDS, NUMBERS, st.integers(1, 2**33), extra=EXTRA), max_size=3
     ).map(tuple),
+    WORDS,
     EXTRA,
 )
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _JSON: Final = ".json"  # ending of the record of a run; other files are rankings
 _FORMAT: Final = re.compile(  # advice for commands that have the option
-    r"with --format\b.*? in Python|such as --format \w+ --options \S+"
+    r"with --format\b.{0,60}? in Python|such as --format \w{1,40} --options \S{1,200}"
 )
 
 
