@@ -7,6 +7,9 @@ nDCG@10 on the bundled sets (-0.5 to -1.6). A model judge sees a distorted quali
 right on half of the queries and close on the others; one that is rarely wrong is right on nine of
 ten, and takes the tenth for perfect; a biased one is lenient; a noisy one has little to do with
 humans, and a useless one nothing. For differences, leniency is towards one system only.
+
+The second table is about samples in which nearly all values are equal: systems that differ on few
+queries, and metrics of hits and misses.
 """
 
 from __future__ import annotations
@@ -21,7 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from berryeval.judging import rectify
+from berryeval.judging import Corrected, correct_difference, correct_mean, rectify
 from berryeval.stats import student_interval
 
 Floats = npt.NDArray[np.float64]
@@ -30,6 +33,9 @@ HUMAN = (20, 50, 100)
 MODEL = (200, 1000)
 CURVES = {"moderate": (1.12, 0.42, 0.58), "skewed": (1.06, 0.235, 0.62)}
 CASES = ("moderate", "skewed", "difference")
+SPARSE = {"few differences": (0.05, 0.1, 0.2), "hits": (0.8, 0.9, 0.95, 0.99)}
+SPARSE_RIGHT = 0.95  # share of queries that the model judge takes for what they are
+GAIN = 0.3
 
 
 class Judge(NamedTuple):
@@ -147,6 +153,40 @@ def simulate_all(runs: int) -> Iterator[dict[str, Any]]:
                     yield simulate(case, judge, human, model, runs, truth)
 
 
+def draw_sparse(rng: np.random.Generator, case: str, share: float, human: int) -> Corrected:
+    """Correct one sample of few differences of 0.3, two of three a gain, or of hits and misses."""
+    names = [f"q{place}" for place in range(MODEL[0])]
+    same = rng.random(len(names)) < SPARSE_RIGHT
+    if case == "hits":
+        hits = (rng.random(len(names)) < share).astype(float)
+        seen = dict(zip(names, np.where(same, hits, 1 - hits), strict=True))
+        return correct_mean(dict(zip(names[:human], hits, strict=False)), seen, within=(0, 1))
+    first = rng.uniform(0.3, 0.7, len(names))
+    sizes = rng.choice([GAIN, GAIN, -GAIN], (2, len(names)))
+    gains = np.where(rng.random(len(names)) < share, sizes[0], 0.0)
+    guesses = np.where(same, gains, np.where(gains, 0.0, sizes[1]))
+    known = [dict(zip(names[:human], one, strict=False)) for one in (first, first + gains)]
+    model = [dict(zip(names, one, strict=True)) for one in (first, first + guesses)]
+    return correct_difference((known[0], known[1]), (model[0], model[1]), within=(0, 1))
+
+
+def simulate_sparse(runs: int) -> str:
+    """Return a table of how often intervals of samples with nearly equal values cover the truth."""
+    lines = ["| values | share | 20 of 200 | 50 of 200 | 100 of 200 |", "| --- " * 5 + "|"]
+    for case, shares in SPARSE.items():
+        for share in shares:
+            truth = share if case == "hits" else share * GAIN / 3
+            cells = []
+            for human in HUMAN:
+                rng = np.random.default_rng([len(case), int(1000 * share), human])
+                found = [draw_sparse(rng, case, share, human).interval for _ in range(runs)]
+                inside = np.mean([one.low - 1e-12 <= truth <= one.high + 1e-12 for one in found])
+                width = np.mean([one.high - one.low for one in found])
+                cells.append(f"{100 * inside:.1f} ({width:.2f})")
+            lines.append(f"| {case} | {share:g} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
 def format_table(rows: list[dict[str, Any]]) -> str:
     """Format a Markdown table: a row per case and judge, coverage and width by size."""
     sizes = [(human, model) for human in HUMAN for model in MODEL]
@@ -174,7 +214,7 @@ def main() -> None:
     rows = list(simulate_all(given.runs))
     if given.json:
         given.json.write_text(json.dumps(rows, indent=1), encoding="utf-8")
-    print(format_table(rows))
+    print(format_table(rows), simulate_sparse(given.runs // 5), sep="\n\n")
 
 
 if __name__ == "__main__":

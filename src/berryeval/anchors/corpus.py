@@ -207,6 +207,13 @@ class Corpus:
         """Return the text of a document, or None if it is unknown."""
         return self._texts.get(document)
 
+    def strip_span(self, document: str, start: int, end: int) -> tuple[int, int]:
+        """Return a span without the white space around its text; as it is if that is unknown."""
+        text = self.text(document)
+        words = text.text[start:end] if text else ""
+        begin = start + len(words) - len(words.lstrip())
+        return (begin, begin + len(words.strip())) if words.strip() else (start, end)
+
     @cached_property
     def _all(self) -> tuple[list[Text], TextIndex]:
         texts = list(self)

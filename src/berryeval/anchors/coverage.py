@@ -142,14 +142,9 @@ class Pieces:
     def is_at(self, number: int, target: Location) -> bool:
         """Return whether a piece is exactly the text of a target, but for white space around it."""
         document, spans = self._placed[number]
-        found = {self._strip(document, start, end) for start, end in spans}
-        return any(one.document == document and self._strip(*one) in found for one in target.spans)
-
-    def _strip(self, document: str, start: int, end: int) -> tuple[int, int]:
-        text = self._corpus.text(document)
-        words = text.text[start:end] if text else ""
-        begin = start + len(words) - len(words.lstrip())
-        return begin, begin + (len(words.strip()) or end - start)
+        strip = self._corpus.strip_span
+        found = {strip(document, start, end) for start, end in spans}
+        return any(one.document == document and strip(*one) in found for one in target.spans)
 
     @cached_property
     def unplaced(self) -> list[int]:

@@ -310,7 +310,7 @@ GENERATED: Final = "generated"  # metadata of benchmarks and queries that nobody
 
 
 def describe_origin(metadata: Mapping[str, Any]) -> str:
-    """Say that a benchmark was generated, if nobody has reviewed it since.
+    """Return a remark if the benchmark was generated and has not been reviewed.
 
     >>> describe_origin({"generated": {"kind": "known-item", "reviewed": False}})
     'generated (known-item), not reviewed'

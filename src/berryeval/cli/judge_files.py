@@ -150,7 +150,7 @@ def apply(
         output: Folder to write, or a file that ends in .jsonl.
         format: Benchmark format, if it cannot be detected.
         options: Options of the format: --options corpus=docs; default: those in berryeval.yaml.
-        judge: Judge who decides where there is no majority.
+        judge: Judge whose vote decides if the votes are tied.
         judges: Only these judges count: --judges ann ben.
         kinds: Only these kinds of judges count: --kinds human.
         ledger: Folder or store with the votes; default: beside the benchmark.

@@ -205,7 +205,7 @@ def _drop_keys() -> None:
 
 @contextmanager
 def _single_keys() -> Iterator[Callable[[], str]]:
-    """Let keys be read one by one, without Enter."""
+    """Read keys one by one, without Enter."""
     try:
         import termios
         import tty

@@ -329,7 +329,7 @@ def _give_advice(
 
 
 def _find_gaps(found: Agreement, queries: int) -> Iterator[str]:
-    """Yield what there is too little of."""
+    """Yield the reasons why the evidence is too small."""
     unlike = found.items - max(sum(row) for row in found.confusion)
     if queries < TRUST.queries:
         yield f"only {queries} queries judged by both, and {TRUST.queries} are needed"

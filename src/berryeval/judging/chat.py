@@ -60,7 +60,7 @@ class Reply(NamedTuple):
         outcome: "ok", "refused", "cut off" (at `max_tokens`), "invalid" (not what was asked for),
             "error" or "timeout" (no answer after all attempts).
         data: The answer, which follows the schema; empty unless the outcome is "ok".
-        text: The answer as it came; the reason if there is none.
+        text: The raw answer, or the reason why there is no answer.
         tokens_in: Tokens of the prompt, as the server counts them; None if it does not say.
         tokens_out: Tokens of the answer.
         cost: US dollars of all attempts; None without prices. An attempt whose tokens the server
@@ -78,7 +78,7 @@ class Reply(NamedTuple):
 
 
 class Meter(Protocol):
-    """Someone who is asked before money is spent, and told what was spent."""
+    """An account that approves each request before it is sent, and records its cost."""
 
     def reserve(self, most: Decimal) -> None:
         """Allow a request that costs at most this, or raise."""
@@ -165,7 +165,7 @@ class ChatModel:
         return self.price_in is not None and self.price_out is not None
 
     def count_cost(self, tokens_in: int, tokens_out: int) -> Decimal:
-        """Return the cost of so many tokens, exactly."""
+        """Return the exact cost of a number of tokens."""
         # str: a price of 0.15 means fifteen cents, not the nearest binary fraction
         prices = Decimal(str(self.price_in or 0)), Decimal(str(self.price_out or 0))
         return (tokens_in * prices[0] + tokens_out * prices[1]) / _MILLION

@@ -410,7 +410,7 @@ def find_certain(low: Floats, high: Floats) -> int | None:
     """Return the verdict that all differences between these bounds have; None if unknown.
 
     The t statistic is beyond c exactly if n m^2 (1 + c^2 / (n - 1)) > c^2 / (n - 1) sum d^2, whose
-    sides are bounded one by one. The answer is safe, and None in some cases that are certain.
+    sides are bounded one by one. The result is never wrong, but may be None for a certain verdict.
     """
     count = len(low)
     if count < _FEWEST:

@@ -300,7 +300,7 @@ def _check_sample(
     model: Mapping[str, float],
     groups: Mapping[str, str],
 ) -> Iterator[str]:
-    """Yield warnings where the human-judged queries differ from the others more than by chance."""
+    """Yield warnings if the human-judged queries are not a random sample of all."""
     inside = np.array([model[query] for query in human])
     outside = np.array([model[query] for query in others])
     if len(outside) > 1:
@@ -324,7 +324,7 @@ def _check_sample(
 
 
 def _find_chance(found: int, drawn: int, size: int, total: int) -> float:
-    """Return the two-sided p-value of so many of a group in a random sample (hypergeometric)."""
+    """Return the two-sided hypergeometric p-value of a group's count in a random sample."""
 
     def count(all_: int, chosen: int) -> float:  # logarithm of the number of choices
         return math.lgamma(all_ + 1) - math.lgamma(chosen + 1) - math.lgamma(all_ - chosen + 1)

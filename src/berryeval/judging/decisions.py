@@ -33,7 +33,7 @@ class DecisionRule:
     the vote of `judge`. Votes of models and functions count only for pairs that no human judged.
 
     Attributes:
-        judge: Judge who decides where there is no majority; "" for none.
+        judge: Judge whose vote decides if the votes are tied; "" for none.
         judges: Only these judges count; empty for all.
         kinds: Only these kinds of judges count.
     """
@@ -175,21 +175,13 @@ def _find_places(
 
 def _find_span(target: Anchor, corpus: Corpus) -> Place | None:
     """Return document, start and end of a target without the white space around it."""
-    place = locate(target, corpus)
-    if place.resolves and place.is_document:
-        return _strip(target.document, 0, None, corpus)
+    place, text = locate(target, corpus), corpus.text(target.document)
+    if place.resolves and place.is_document and text:
+        return (target.document, *corpus.strip_span(target.document, 0, len(text.text)))
     if len(place.spans) != 1:
         return None
-    return _strip(*place.spans[0], corpus)
-
-
-def _strip(name: str, start: int, end: int | None, corpus: Corpus) -> Place | None:
-    text = corpus.text(name)
-    if text is None:
-        return None
-    words = text.text[start:end]
-    begin = start + len(words) - len(words.lstrip())
-    return name, begin, begin + len(words.strip())
+    name, start, end = place.spans[0]
+    return (name, *corpus.strip_span(name, start, end)) if corpus.text(name) else None
 
 
 def grade_scale(benchmark: Benchmark) -> tuple[float, ...]:

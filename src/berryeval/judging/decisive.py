@@ -33,7 +33,7 @@ _POWER: Final = 3  # of how much a pair can move the difference
 def next_pair(
     pool: Pool, votes: Iterable[Vote], judge: str, passed: Collection[str] = ()
 ) -> Pair | Stop:
-    """Return the pair that a judge should see next, or why there is none.
+    """Return the next pair for a judge, or the reason to stop.
 
     For many pairs in a row, keep a `PairChooser`, which does not build its tables again.
 

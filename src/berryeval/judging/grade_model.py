@@ -1,4 +1,4 @@
-"""A model of the grades of pairs that nobody has judged yet, learnt from those that were.
+"""A model of the grades of unjudged pairs, fitted to the judged ones.
 
 Whether a pair is relevant follows a logistic regression on its ranks in two systems. Every query
 has random effects of its own: how much is relevant to it, and how well each system does on it;

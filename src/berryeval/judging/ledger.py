@@ -330,7 +330,7 @@ def current_votes(votes: Iterable[Vote]) -> list[Vote]:
 
 
 def find_disputed(votes: Iterable[Vote]) -> set[PairKey]:
-    """Return the pairs whose relevance judges disagree about, and that nobody adjudicated.
+    """Return the pairs with different grades and no adjudication.
 
     Where a human graded the pair, only humans count.
     """

@@ -30,9 +30,13 @@ def unite_overlaps(
         voted: Places of those that judges decided.
         corpus: The documents.
     """
-    places = {
-        number: one for number in range(len(judgments)) if (one := _find(judgments[number], corpus))
+    queries = {judgments[number].query_id for number in voted}
+    located = {
+        number: locate(one.target, corpus)
+        for number, one in enumerate(judgments)
+        if one.query_id in queries
     }
+    places = {n: one.spans[0] for n, one in located.items() if len(one.spans) == 1}
     exact = {number for number in voted if number in places}
     relevant: dict[tuple[str, str], list[int]] = defaultdict(list)
     for number, place in places.items():
@@ -51,18 +55,13 @@ def unite_overlaps(
     united: list[Judgment] = []
     for number, judgment in enumerate(judgments):
         home = (judgment.query_id, judgment.target.document)
-        stays = number in voted or judgment.grade <= 0 or not _is_document(judgment)
-        if stays or home not in used:
+        coarse = number in located and located[number].is_document and not judgment.group
+        if number in voted or judgment.grade <= 0 or not coarse or home not in used:
             group = groups.get(number, judgment.group)
             united.append(replace(judgment, exact=judgment.exact or number in exact, group=group))
         elif judgment.grade > best.get(home, 0):
             united += _cut(judgment, used[home], corpus)
     return united
-
-
-def _find(judgment: Judgment, corpus: Corpus) -> Span | None:
-    spans = locate(judgment.target, corpus).spans
-    return spans[0] if len(spans) == 1 else None
 
 
 def _cut(judgment: Judgment, spans: Iterable[Span], corpus: Corpus) -> Iterator[Judgment]:
@@ -78,12 +77,6 @@ def _cut(judgment: Judgment, spans: Iterable[Span], corpus: Corpus) -> Iterator[
             group = f"{text.document} without its judged parts"
             yield replace(judgment, target=target, group=group)
         at = max(at, end)
-
-
-def _is_document(judgment: Judgment) -> bool:
-    target = judgment.target
-    part = target.chunk or target.section or target.quote or target.start is not None
-    return not part and not judgment.group
 
 
 def _group(

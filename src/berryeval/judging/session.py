@@ -128,7 +128,7 @@ class Session:
         ]
 
     def next(self) -> Pair | None:
-        """Return the next pair; None if there is none, or no further one is needed."""
+        """Return the next pair, or None at the end of the session."""
         if self.adjudicates:
             found = next(iter(self.left), None) or Stop("the judges disagree about no other pair")
         else:
@@ -139,7 +139,7 @@ class Session:
         return found
 
     def vote(self, pair: Pair, grade: float | None, note: str = "") -> Vote:
-        """Store a vote; `grade` is None if the judge cannot tell."""
+        """Store a vote; a `grade` of None means "cannot tell"."""
         if grade is not None and grade not in self.scale:
             raise DataError(f"expected one of {_list(self.scale)}, found {grade:g}")
         given = Vote(
@@ -161,7 +161,7 @@ class Session:
         self.skipped.append(pair.id)
 
     def undo(self) -> Vote | None:
-        """Take the last vote of this session back; None if there is none."""
+        """Withdraw the last vote of this session and return it; None if there is no vote."""
         if not self.given:
             return None
         last = self.given.pop()

@@ -121,7 +121,7 @@ def check_batch(answers: Any, count: int) -> list[Any]:
 
 
 def read_written_answer(given: Any) -> str:
-    """Return the answer that a system wrote beside its hits; "" if there is none.
+    """Return the generated answer of a system; "" if it has only hits.
 
     It is `answer` of an object or mapping that also has `hits`, or of an `Answer`.
     """

@@ -96,7 +96,7 @@ class TwiceScored:
     def is_same(
         self, baseline: str, system: str, metric: str, queries: Collection[str] | None = None
     ) -> bool:
-        """Whether no query differs, whoever judged it."""
+        """Whether no query differs under any judge."""
         return self.values(baseline, metric, queries) == self.values(system, metric, queries)
 
 

@@ -65,7 +65,7 @@ def hash_without_votes(benchmark: Benchmark) -> str:
 
 
 def describe_votes(benchmark: Benchmark) -> dict[str, Any]:
-    """Return what the record of a run says about the votes; nothing if there are none."""
+    """Return the facts about votes for the record of a run; empty without votes."""
     return {"judged": benchmark.judged} if isinstance(benchmark, JudgedBenchmark) else {}
 
 

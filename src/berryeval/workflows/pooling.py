@@ -152,7 +152,7 @@ def _collect(request: PoolRequest) -> tuple[Pool, Pool | None, Path, tuple[str, 
 
 
 def _drop_changed(pool: Pool, benchmark: Benchmark, ledger: Ledger) -> Pool:
-    """Return a pool without the pairs that nobody judged and whose text is not there any more."""
+    """Return a pool without unjudged pairs whose text no longer exists."""
     judged = {make_pair_id(one.query_id, one.target) for one in ledger.votes()}
     kept = tuple(
         pair for pair in pool.pairs if pair.id in judged or not has_changed(pair, benchmark)
