@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,26 +10,18 @@ import pytest
 from berryeval.reports.html.page import render
 from berryeval.reports.sections import Report
 from berryeval.reports.trend import build_trend_lines, write_trend
+from tests.browser import browser, needs_browser
 from tests.reports.html_records import changed, nasty_run, run_record
 from tests.reports.test_trend import many
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
-playwright = pytest.importorskip("playwright.sync_api")
-
-CHROMIUM = next(
-    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
-)
-FLAGS = (
-    "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run "
-    "--disable-background-networking --disable-component-update --disable-sync"
-)
 WIDTHS = (380, 800, 1400)
 LEAST_CONTRAST = 4.5
 
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
+pytestmark = needs_browser
+__all__ = ["browser"]
 
 # The contrast of every text that is to be seen, by the rules of WCAG: the colour of the letters
 # against the nearest background that is not transparent, or the field of a chart they stand on.
@@ -75,15 +66,6 @@ CONTRASTS = """() => {
   }
   return found
 }"""
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    """Return a headless Chromium."""
-    with playwright.sync_playwright() as driver:
-        chromium = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS.split())
-        yield chromium
-        chromium.close()
 
 
 @pytest.fixture(scope="module", params=["usual", "nasty"])

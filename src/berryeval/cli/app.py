@@ -55,6 +55,7 @@ _COMMANDS: Final = (
     ("init:init", "init", "Write a starting berryeval.yaml."),
     ("score:score", "score", "Score a run against judgments."),
     ("report:report", "report", "Write a report on runs, in any format."),
+    ("serve:serve", "serve", "Look at runs and judge them in the browser."),
     ("validate:validate", "validate", "Check a benchmark for faults."),
     ("inspect:inspect", "inspect", "Show the contents of a benchmark."),
     ("generate:generate", "generate", "Make a benchmark of queries from your documents."),

@@ -34,6 +34,12 @@ if TYPE_CHECKING:
         write_files,
         write_in_format,
     )
+    from berryeval.reports.html.page import (
+        build_environment,
+        report_script,
+        report_style,
+        view_report,
+    )
     from berryeval.reports.legends import (
         INTERVAL_NAME,
         build_legend,

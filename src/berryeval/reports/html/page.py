@@ -63,26 +63,30 @@ def render(report: Report) -> str:
     whatever they contain. Charts need the extra `report`; without it the page has all numbers in
     tables and says how to install it.
     """
+    return _render_template("page.html", **view_report(report))
+
+
+def view_report(report: Report) -> dict[str, Any]:
+    """Collect what the template `page.html` shows."""
     studio = svg.Studio()
-    return _render_template(
-        "page.html",
-        report=report,
-        group_by_owner=group_by_owner,
-        name_fallen=name_fallen,
-        differences=differences,
-        describe_test=describe_test,
-        metric_table=_metric_table,
-        group_table=_group_table,
-        draw_pair=partial(_draw_pair, report, studio),
-        sections=[
+    return {
+        "report": report,
+        "group_by_owner": group_by_owner,
+        "name_fallen": name_fallen,
+        "differences": differences,
+        "describe_test": describe_test,
+        "metric_table": _metric_table,
+        "group_table": _group_table,
+        "draw_pair": partial(_draw_pair, report, studio),
+        "sections": [
             _view_section(one, place, studio, compared=report.compares(one))
             for place, one in enumerate(report.sections)
         ],
-        runs=[collect_facts(run) for run in report.runs],
-        benchmarks=len({one.name for one in report.sections}),
-        asked=len({(one.name, query.id) for one in report.sections for query in one.queries}),
-        charts_lack=studio.lacks,
-    )
+        "runs": [collect_facts(run) for run in report.runs],
+        "benchmarks": len({one.name for one in report.sections}),
+        "asked": len({(one.name, query.id) for one in report.sections for query in one.queries}),
+        "charts_lack": studio.lacks,
+    }
 
 
 HTML: Final = Exporter(
@@ -234,13 +238,9 @@ def _render_template(template: str, **values: Any) -> str:
     """Render a template with our style sheet and script, and a policy that allows nothing else."""
     from markupsafe import Markup
 
-    environment = _environment()
-    script = environment.get_template("page.js").render() if template == "page.html" else ""
-    style = environment.get_template("style.css").render(
-        chart_rules=Markup(svg.chart_rules()),  # noqa: S704 - our own colors
-        light_systems=Markup(svg.system_rules(dark=False)),  # noqa: S704 - our own colors
-        dark_systems=Markup(svg.system_rules(dark=True)),  # noqa: S704 - our own colors
-    )
+    environment = build_environment()
+    script = report_script() if template == "page.html" else ""
+    style = report_style()
     policy = f"default-src 'none'; style-src '{_hash(style)}'; img-src data:"
     policy += f"; script-src '{_hash(script)}'" if script else ""
     return environment.get_template(template).render(
@@ -255,12 +255,37 @@ def _hash(text: str) -> str:
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode('ascii')}"
 
 
-@cache
-def _environment() -> Environment:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
+def report_style() -> str:
+    """Return the style sheet of all pages."""
+    from markupsafe import Markup
 
+    return (
+        build_environment()
+        .get_template("style.css")
+        .render(
+            chart_rules=Markup(svg.chart_rules()),  # noqa: S704 - our own colors
+            light_systems=Markup(svg.system_rules(dark=False)),  # noqa: S704 - our own colors
+            dark_systems=Markup(svg.system_rules(dark=True)),  # noqa: S704 - our own colors
+        )
+    )
+
+
+def report_script() -> str:
+    """Return the script of the report, which filters and sorts its queries."""
+    return build_environment().get_template("page.js").render()
+
+
+@cache
+def build_environment(package: str = "") -> Environment:
+    """Return the templates of the report; those of a package take the place of ours.
+
+    So a package with a `layout.html` of its own shows the report within its own pages.
+    """
+    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+
+    names = [package, "berryeval.reports.html"] if package else ["berryeval.reports.html"]
     environment = Environment(
-        loader=PackageLoader("berryeval.reports.html"),
+        loader=ChoiceLoader([PackageLoader(name) for name in names]),
         autoescape=True,
         undefined=StrictUndefined,
         finalize=clean,

@@ -1,0 +1,82 @@
+"""The application: every route, and what errors look like."""
+
+from __future__ import annotations
+
+import logging
+from functools import cache
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Final
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.staticfiles import StaticFiles
+from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse, Response
+
+from berryeval import __version__
+from berryeval.errors import BerryEvalError, ConfigurationError
+from berryeval.reports import report_script, report_style
+from berryeval.web import entrance, run_pages
+from berryeval.web.frame import STATIC, render
+from berryeval.web.guard import API, Guard
+
+if TYPE_CHECKING:
+    from berryeval.web.site import Site
+
+log = logging.getLogger("berryeval")
+_TYPES: Final = {"report.css": "text/css", "report.js": "text/javascript"}  # made by the report
+_ROUTERS: Final = (entrance.router, run_pages.router)
+
+
+def build_application(site: Site) -> FastAPI:
+    """Build the application of a site; a new page is a router of `_ROUTERS`."""
+    app = FastAPI(
+        title="BerryEval", version=__version__, docs_url=None, redoc_url=None,
+        openapi_url="/api/v1/openapi.json", root_path=site.settings.root,
+    )  # fmt: skip
+    app.state.site = site
+    for name in _TYPES:
+        app.get(f"/static/{name}", include_in_schema=False)(_serve_generated)
+    app.mount("/static", StaticFiles(directory=STATIC))
+    for router in _ROUTERS:
+        app.include_router(router)
+    app.add_exception_handler(BerryEvalError, _show_problem)
+    app.add_exception_handler(HTTPException, _show_problem)
+    app.add_exception_handler(RequestValidationError, _show_problem)
+    app.add_exception_handler(Exception, _show_problem)
+    app.add_middleware(Guard, site=site)
+    return app
+
+
+@cache
+def _generate(name: str) -> Response:
+    text = report_style() if name.endswith(".css") else report_script()
+    return Response(text, media_type=_TYPES[name])
+
+
+def _serve_generated(request: Request) -> Response:
+    return _generate(request.url.path.rpartition("/")[2])
+
+
+def _show_problem(request: Request, error: Exception) -> Response:
+    """Answer with what is wrong: a page for people, JSON for programs, never a traceback."""
+    status, text = _explain(error)
+    if status == HTTPStatus.INTERNAL_SERVER_ERROR:
+        log.error("%s %s: %s", request.method, request.url.path, error, exc_info=error)
+    if request.url.path.startswith(API) or request.headers.get("hx-request"):
+        return JSONResponse({"error": text}, status)
+    return render(request, "problem.html", status=status, text=text)
+
+
+def _explain(error: Exception) -> tuple[int, str]:
+    if isinstance(error, HTTPException):
+        return error.status_code, str(error.detail)
+    if isinstance(error, RequestValidationError):
+        first = error.errors()[0]
+        where = ".".join(str(one) for one in first["loc"][1:])
+        return 422, f"{where}: {first['msg']}"
+    if isinstance(error, ConfigurationError):
+        return 400, str(error)
+    if isinstance(error, BerryEvalError):
+        return 404 if str(error).startswith("no run ") else 422, str(error)
+    return 500, "something went wrong in the server; its log says what"

@@ -1,0 +1,48 @@
+"""The frame of every page: templates, the report's among them, and what all of them show."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from starlette.responses import HTMLResponse
+
+from berryeval import __version__
+from berryeval.reports import build_environment
+from berryeval.web.site import site_of
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+    from starlette.requests import Request
+
+STATIC: Final = Path(__file__).parent / "static"
+
+
+@cache
+def environment() -> Environment:
+    """Return the templates of this package, before those of the report.
+
+    `layout.html` of this package takes the place of the report's, so that the report's pages show
+    within the site.
+    """
+    return build_environment("berryeval.web")
+
+
+def render(request: Request, template: str, *, status: int = 200, **values: Any) -> HTMLResponse:
+    """Render a page of the site; with htmx, templates may show a part only (`part`)."""
+    shown = (
+        environment()
+        .get_template(template)
+        .render(
+            root=site_of(request).settings.root,
+            users_are_named=site_of(request).settings.users,
+            person=request.state.person,
+            form_token=request.state.form_token,
+            path=request.url.path,
+            part=request.headers.get("hx-request") == "true",
+            version=__version__,
+            **values,
+        )
+    )
+    return HTMLResponse(shown, status)
