@@ -139,7 +139,8 @@ def test_saved_metrics_join_the_old_ones(capsys: pytest.CaptureFixture[str], whe
         assert new.scores is not None
         assert new.scores.metrics == (*old.scores.metrics, "AP")
         assert new.scores.only(old.scores.metrics) == old.scores
-        assert replace(new, scores=None) == replace(old, scores=None)
+        assert new.added == ("AP",)
+        assert replace(new, scores=None, added=()) == replace(old, scores=None)
         if where == "folder":
             assert record() == after
             folder = "bm25" if provider == "bm25" else "bm25-fixed-5"
@@ -371,6 +372,33 @@ def test_a_file_with_the_verdicts_of_the_run_is_written_again_by_report(
     capsys.readouterr()
     assert berryeval("runs", "rescore", "judged", "-m", "GMAP", "--save") == 0
     assert "again: berryeval report judged -o judged/junit.xml\n" in capsys.readouterr().out
+    assert berryeval("gate", "judged", "--fail-below", "AP=0.99", "--export", "junit") == 1
+    capsys.readouterr()
+    assert berryeval("runs", "rescore", "judged", "-m", "P@1", "--save") == 0
+    again = "again: berryeval gate judged --export junit --output judged, with the rules of its"
+    assert again in capsys.readouterr().out  # `report` would leave out the verdict on AP
+
+
+def test_verdicts_on_a_baseline_that_is_gone_are_written_again_by_the_gate(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    made = ("eval", "--benchmarks", "drinks", "-q", "--providers", *PROVIDERS, "--output", "judged")
+    assert berryeval("baseline", "set", "run", "-o", "kept.json") == 0
+    judged = ("--metrics", "nDCG@10", "RR", "--baseline", "kept.json", "--export", "junit")
+    assert berryeval(*made, *judged) == 0
+    Path("kept.json").unlink()
+    capsys.readouterr()
+    assert berryeval("runs", "rescore", "judged", "-m", "P@1", "--save") == 0
+    assert "again: berryeval gate judged --export junit" in capsys.readouterr().out
+
+
+def test_a_level_above_every_grade_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    assert berryeval("runs", "rescore", "run", "-m", "P(rel=9)@5") == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "note: P(rel=9)@5 counts nothing as relevant: the highest grade of the judgments" in said
+    assert said.count("counts nothing as relevant") == 1
+    part = rescored(capsys, "run", "-m", "P(rel=9)@5")
+    assert any("counts nothing as relevant" in note for note in part["notes"])
 
 
 def test_a_metric_that_was_added_to_the_baseline_alone_is_named_with_what_to_type(
@@ -381,12 +409,14 @@ def test_a_metric_that_was_added_to_the_baseline_alone_is_named_with_what_to_typ
     made = ("eval", "--benchmarks", "drinks", "-q", "--providers", *PROVIDERS, "--output", "next",
             "--metrics", "nDCG@10", "RR", "CharIoU@3")  # fmt: skip
     capsys.readouterr()
-    assert berryeval(*made, "--baseline", "berryeval-baseline.json") == 0
+    strict = ("--baseline", "berryeval-baseline.json", "--strict")
+    assert berryeval(*made, *strict) == 0  # what was added later is not asked of every run
     said = " ".join(capsys.readouterr().out.split())
+    assert "INCONCLUSIVE" not in said
     again = "runs rescore next -m Bpref --save"
     compute = "To compute it from the answers of the run: berryeval"
     assert f"does not measure it; nothing was compared. {compute} {again}" in said
     assert berryeval(*again.split()) == 0
     capsys.readouterr()
-    assert berryeval("gate", "next", "--baseline", "berryeval-baseline.json") == 0
+    assert berryeval("gate", "next", *strict) == 0
     assert "does not measure" not in " ".join(capsys.readouterr().out.split())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from html import unescape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -71,7 +71,7 @@ def rescore(
     else:
         _print(parts, saved, per_query=per_query)
         if saved:
-            _warn_outdated(found)
+            _warn_outdated(found, done.own_rules)
 
 
 def _print(parts: Sequence[Rescored], saved: list[str], *, per_query: bool) -> None:
@@ -113,17 +113,15 @@ def _find_outdated(found: FoundRun) -> list[Path]:
     return [path for name in _REPORTS for path in sorted(found.folder.glob(name))]
 
 
-def _warn_outdated(found: FoundRun) -> None:
+def _warn_outdated(found: FoundRun, own_rules: Collection[str]) -> None:
     from berryeval._internal.text import format_command
     from berryeval.cli.output import console
     from berryeval.reports import find_format
 
-    plan, folder = found.record.plan, str(found.folder)
-    gate = plan.get("gate") or {}
-    has_rules = bool(plan.get("thresholds") or gate.get("rules") or gate.get("baseline"))
+    folder = str(found.folder)
     for path in _find_outdated(found):
         again = format_command("report", folder, "-o", path)
-        if not has_rules and _has_verdicts(path, found):
+        if _has_verdicts(path, found, own_rules):
             again = format_command(
                 "gate", folder, "--export", find_format(path), "--output", folder
             )
@@ -132,13 +130,15 @@ def _warn_outdated(found: FoundRun) -> None:
         console().print(words, style="yellow", soft_wrap=True)
 
 
-def _has_verdicts(path: Path, found: FoundRun) -> bool:
-    """Whether a report has verdicts, of a gate if the run has no rules."""
+def _has_verdicts(path: Path, found: FoundRun, own_rules: Collection[str]) -> bool:
+    """Whether a report has verdicts that `report` would not write: those of a gate."""
     text = path.read_text(encoding="utf-8", errors="replace")
     if path.suffix != ".xml":
-        return path.suffix in _VERDICTS and _VERDICTS[path.suffix] in text
+        mark = _VERDICTS.get(path.suffix)
+        return not own_rules and mark is not None and mark in text
     providers = {one.name for part in found.record.benchmarks for one in part.providers}
-    return any(unescape(name) not in providers for name in _CASE.findall(text))
+    names = set(map(unescape, _CASE.findall(text)))
+    return not names <= providers.union(own_rules)
 
 
 def _print_json(

@@ -77,6 +77,7 @@ class BaselinePart(JsonRecord):
         aggregates: Aggregates other than the mean, by metric.
         fingerprints: Fingerprints of the queries, in their order; empty if unknown.
         judging: Options and pack that decided what is relevant.
+        added: Metrics that were added after the run, which later runs need not have.
     """
 
     readers: ClassVar[Mapping[str, Reader]] = {
@@ -93,6 +94,7 @@ class BaselinePart(JsonRecord):
     aggregates: Mapping[str, str] = field(default_factory=dict, hash=False)
     fingerprints: tuple[str, ...] = ()
     judging: str = ""
+    added: tuple[str, ...] = ()
     extra: Mapping[str, Any] = field(default_factory=dict, hash=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -126,6 +128,7 @@ class BaselinePart(JsonRecord):
             {name: how for name, how in hows if how != "mean"},
             tuple(known) if all(known) else (),
             provider.judging,
+            provider.added,
         )
 
     @property

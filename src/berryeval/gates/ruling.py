@@ -46,6 +46,7 @@ from berryeval.gates.verdict import (
     new_sentence,
 )
 from berryeval.runs import DataChange, DataVersion, find_touched
+from berryeval.scoring import find_level_note
 
 if TYPE_CHECKING:
     from berryeval.gates.baseline_scores import Baseline
@@ -281,7 +282,10 @@ def _judge_case(case: _Case, drop: Drop | None, *, wanted: bool) -> Verdict:
         words = new_sentence(provider.name, benchmark.name)
         found = Verdict("inconclusive", str(rule), words, limit=rule.max_drop)
     elif rule.metric:
-        found = judge_limit(_scores_of_group(case), rule)
+        scores = _scores_of_group(case)
+        found = judge_limit(scores, rule)
+        if doubt := find_level_note(scores, rule.metric):  # a mistake, not a result
+            found = replace(found, sentence=f"{found.sentence}; {doubt}")
     elif rule.latency:
         found = judge_latency(provider, rule)
     elif rule.cost:

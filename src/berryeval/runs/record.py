@@ -155,6 +155,7 @@ class ProviderRecord(JsonRecord):
         judging: Options and pack that decided what is relevant.
         unknown_ids: Retrieved ids that the benchmark does not have: `count` of `retrieved`, a
             `summary`, `examples` and an `explanation`; empty if all ids are known.
+        added: Metrics that were added to the scores after the run.
     """
 
     is_large: ClassVar[bool] = True
@@ -183,6 +184,7 @@ class ProviderRecord(JsonRecord):
     fingerprints: tuple[str, ...] = ()
     judging: str = ""
     unknown_ids: Mapping[str, Any] = open_field()
+    added: tuple[str, ...] = ()
     extra: Mapping[str, Any] = open_field(repr=False)
 
     def __post_init__(self) -> None:

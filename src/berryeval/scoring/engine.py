@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import math
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 
 
 log = logging.getLogger("berryeval")
+_NOTHING: Final = " nothing as relevant"
 _MOST_IDS: Final = 10_000  # of a run, to explain why none is judged
 
 
@@ -128,9 +130,15 @@ def explain_levels(metrics: Iterable[Metric], grades: npt.ArrayLike) -> str:
         return ""
     verb = "counts" if len(names) == 1 else "count"
     return (
-        f"{', '.join(names)} {verb} nothing as relevant: the highest grade of the judgments is "
+        f"{', '.join(names)} {verb}{_NOTHING}: the highest grade of the judgments is "
         f"{highest:g}; choose a level (rel) up to it"
     )
+
+
+def find_level_note(scores: Scores, metric: str) -> str:
+    """Return the note of `explain_levels` if it is about this metric; empty if there is none."""
+    noted = ((note, note.partition(_NOTHING)[0]) for note in scores.notes if _NOTHING in note)
+    return next((note for note, names in noted if metric in re.split(", | ", names)), "")
 
 
 def _explain_no_query(judgments: QueryTable, run: QueryTable, scores: Scores) -> str:

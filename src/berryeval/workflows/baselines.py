@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -182,11 +182,19 @@ def _rules_for(part: BaselinePart) -> list[Rule]:
     ]
 
 
+def _judge_unmeasured(rule: Rule, old: BaselinePart, run: str) -> Verdict:
+    found = missing_verdict(rule, old, unmeasured_sentence(rule.metric, old, run))
+    return replace(found, status="pass") if rule.metric in old.added else found
+
+
 def judge_unshared(run: RunRecord, kept: Baseline, named: str = "") -> list[Verdict]:
-    """Return verdicts for items present on only one side; commands call the run `named`."""
+    """Return verdicts for items present on only one side; commands call the run `named`.
+
+    A metric that was added to the baseline after its run is named, and passes.
+    """
     metrics = metrics_of_run(run)
     missing = [
-        missing_verdict(rule, old, unmeasured_sentence(rule.metric, old, named or run.id))
+        _judge_unmeasured(rule, old, named or run.id)
         for old in kept.parts
         if (names := metrics.get((old.benchmark, old.provider))) is not None
         for rule in _rules_for(old)

@@ -23,6 +23,7 @@ from berryeval.errors import (
     MissingDependencyError,
     RunFailedError,
 )
+from berryeval.metrics import parse_metrics
 from berryeval.providers import PROVIDERS, Renamed, build_provider
 from berryeval.relevance import STRIPPED, fingerprint_queries
 from berryeval.runner import FAILED, Answers, Journal, Progress, index_and_ask, remove_texts
@@ -311,6 +312,7 @@ class ProviderRunner:
             fingerprints=fingerprint_queries(benchmark, queries, relevance),
             judging=relevance.judging,
             unknown_ids={} if unknown is None else unknown.to_json(),
+            added=tuple(map(str, parse_metrics(scored[len(self._plan.scored) :]))),
         )
 
     def _had_scores(self, benchmark: str, provider: str) -> bool:

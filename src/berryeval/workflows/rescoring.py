@@ -52,11 +52,15 @@ class Rescored:
 
 @dataclass(frozen=True)
 class Rescoring:
-    """A rescored run: the run, its new scores, and the places where they were saved."""
+    """A rescored run: the run, its new scores, and the places where they were saved.
+
+    `own_rules` are the rules that `report` judges a saved run by, as reports name them.
+    """
 
     run: FoundRun
     parts: list[Rescored]
     saved: list[str]
+    own_rules: frozenset[str] = frozenset()
 
 
 def rescore(
@@ -89,7 +93,18 @@ def rescore(
     if not any(part.scores for part in parts):
         raise DataError(f"run {found.record.id}: no provider has answers to score")
     saved = save_rescored(found, parts, choose_store(store)) if save else []
-    return Rescoring(found, parts, saved)
+    return Rescoring(found, parts, saved, _find_rules(found.record) if saved else frozenset())
+
+
+def _find_rules(record: RunRecord) -> frozenset[str]:
+    """Return the rules that a report of the run is judged by, alone and with their groups."""
+    from berryeval.reports import Report
+    from berryeval.workflows.reporting import judge_report
+
+    verdicts = judge_report(Report.of([record])).verdicts
+    return frozenset(
+        name for one in verdicts for name in (one.rule, f"{one.rule} ({one.group})")
+    )
 
 
 def rescore_by_benchmark(
@@ -158,6 +173,8 @@ def find_part(record: RunRecord, benchmark: Benchmark) -> BenchmarkRecord:
 def _rescore_part(
     found: FoundRun, part: BenchmarkRecord, benchmark: Benchmark, metrics: Sequence[str]
 ) -> Rescored:
+    from berryeval.scoring import find_level_note
+
     same = benchmark.content_hash == part.content_hash
     query_of = {query.id: query for query in benchmark.queries}
     queries = [query_of[query.id] for query in part.queries if query.id in query_of]
@@ -186,6 +203,8 @@ def _rescore_part(
                 "the recorded values"
             )
         scores[provider.name] = everything.only(metrics)
+        doubts = (find_level_note(everything, name) for name in scores[provider.name].metrics)
+        notes += dict.fromkeys(one for one in doubts if one and one not in notes)
     return Rescored(
         part, scores, tuple(notes), same, benchmark.content_hash, differing=tuple(differing)
     )
@@ -395,7 +414,9 @@ def _add_scores(record: RunRecord, parts: Sequence[Rescored]) -> RunRecord:
             raise DataError(
                 "the queries of the run and of the new scores differ; nothing was saved"
             )
-        return replace(provider, scores=provider.scores.with_metrics_of(scores))
+        old = provider.scores.metrics
+        added = (*provider.added, *(one for one in scores.metrics if one not in old))
+        return replace(provider, scores=provider.scores.with_metrics_of(scores), added=added)
 
     return replace(
         record,
