@@ -9,8 +9,9 @@ import pytest
 
 import berryeval as be
 from berryeval.cli.app import build_app, run
-from berryeval.data.records import Anchor, Document, Judgment, Query
+from berryeval.data.records import Anchor, Document, Hit, Judgment, Query
 from berryeval.errors import DataError
+from berryeval.workflows.verdicts import judge_result
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -86,10 +87,13 @@ def test_quotes_elsewhere_are_said_once() -> None:
 
 
 def test_a_level_above_every_grade_is_noted() -> None:
-    (one,) = be.run_benchmark(fruits("apples"), "bm25", ["P(rel=9)@5", "RR"]).providers
+    result = be.run_benchmark(fruits("apples"), "bm25", ["P(rel=9)@5", "RR"])
+    (one,) = result.providers
     assert one.scores.mean["RR"] == 1.0
     (note,) = one.scores.notes
     assert note.startswith("P(rel=9)@5 counts nothing as relevant: the highest grade of the")
+    verdicts = judge_result(result, {"P(rel=9)@5": 0.1, "RR": 0.1}).verdicts
+    assert [verdict.sentence.endswith(note) for verdict in verdicts] == [True, False]
 
 
 def by_chunk(*ids: str, in_metadata: bool = False) -> be.Benchmark:
@@ -143,6 +147,26 @@ def test_systems_with_chunks_of_their_own_are_not_checked() -> None:
 
     (one,) = be.run_benchmark(by_chunk("c-17", "c-18"), search, ["RR"], k=1).providers
     assert (one.scores.mean["RR"], one.warnings) == (0.5, ())
+
+
+@pytest.mark.parametrize("in_metadata", [False, True])
+@pytest.mark.parametrize("found", ["apples", Hit("a-1", doc_id="apples", text="about apples")])
+def test_judged_ids_that_no_system_of_its_own_returns_are_a_warning(
+    found: str | Hit, in_metadata: bool
+) -> None:
+    def search(_: str, k: int) -> list[str | Hit]:
+        return [found][:k]
+
+    judged = by_chunk("apples-1.md", "bananas-1.md", in_metadata=in_metadata)
+    (one,) = be.run_benchmark(judged, search, ["RR"], k=1).providers
+    (warning,) = one.warnings
+    assert warning.startswith(
+        "none of 2 judged ids is in the documents, and none was returned, so the scores may say "
+        "nothing about the search: 'apples-1.md'"
+    )
+    scores = be.evaluate_hits(judged, {"q0": [found], "q1": [found]}, ["RR"])
+    assert scores.notes == (warning,)
+    assert be.evaluate_hits(judged, {"q0": [], "q1": []}, ["RR"]).notes == ()
 
 
 def test_judged_sections_and_paths_of_chunks_match() -> None:

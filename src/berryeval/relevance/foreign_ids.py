@@ -51,6 +51,7 @@ _CURES: Final = (
 _ENDINGS: Final = ((), ("extension",), ("chunk",), ("chunk", "extension"))  # beside a prefix
 _EXAMPLES: Final = 1000  # unknown ids that are kept
 _SHOWN: Final = 3
+_JUDGED: Final = ("judged", "returned was", "are these the ids of the system that was judged?")
 _SIDES: Final = ("returned", "the benchmark has", "is it a search over other documents?")
 
 
@@ -239,11 +240,17 @@ class IdTally:
 
     Hits with a text or an address may match without their ids. If any hit does, the system has ids
     of its own, and its other hits are not counted.
+
+    Judged ids of chunks that are not there may be those of the system. If none of them is ever
+    returned, they are wrong, or the system finds nothing.
     """
 
     def __init__(self, targets: Targets, judgments: Iterable[Judgment], *, has_pack: bool) -> None:
         self._targets = targets
         self._judged: dict[str, None] = {}
+        self._elsewhere: dict[str, list[str]] = defaultdict(list)  # judged ids, by query
+        self._wanted: dict[str, None] = {}  # of the queries so far
+        self._returned: dict[str, None] = {}  # for these queries
         self._lists_ids = targets.corpus.closed and not has_pack
         for judgment in judgments:
             anchor, alias = judgment.target, judgment.extra.get("chunk_id")
@@ -252,14 +259,21 @@ class IdTally:
             self._judged.update(dict.fromkeys(filter(None, (anchor.chunk, anchor.document))))
             if anchor.chunk and anchor.chunk not in targets.chunks:
                 self._lists_ids = False
+                if judgment.grade > 0 and anchor.chunk not in targets.corpus:
+                    self._elsewhere[judgment.query_id].append(anchor.chunk)
             if isinstance(alias, str) and alias:
                 self._judged[alias] = None
         self._retrieved = self._bare = self._evident = self._matched = 0
         self._examples: dict[str, None] = {}
+        self._has_match = False
 
-    def add(self, _: str, hits: Sequence[Hit], judged: Judged) -> None:
+    def add(self, query: str, hits: Sequence[Hit], judged: Judged) -> None:
         """Count the hits of a query."""
         covered = {hit.rank for hit in judged.ranking.hits}
+        if names := self._elsewhere.get(query):
+            self._wanted |= dict.fromkeys(names)
+            self._has_match |= bool(covered)
+            self._returned |= dict.fromkeys(hit.id for hit in hits[:_SHOWN])
         self._retrieved += len(hits)
         for rank, hit in enumerate(hits, start=1):
             if self._is_known(hit):
@@ -273,6 +287,17 @@ class IdTally:
                 self._bare += 1
             if len(self._examples) < _EXAMPLES:
                 self._examples[hit.id] = None
+
+    def describe_judged(self) -> str:
+        """Say that no judged id is in the documents or was returned; empty if one was."""
+        if not self._wanted or not self._returned or self._has_match:
+            return ""
+        ids = pluralize(len(self._wanted), "judged id")
+        return (
+            f"none of {ids} is in the documents, and none was returned, so the scores may say "
+            f"nothing about the search: "
+            f"{explain_ids(list(self._wanted), self._returned, sides=_JUDGED)}"
+        )
 
     def _is_known(self, hit: Hit) -> bool:
         names = {hit.id, hit.id.partition("#")[0], hit.doc_id}

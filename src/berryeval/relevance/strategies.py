@@ -357,9 +357,12 @@ class Relevance:
         lines = tuple(f"query {query_id!r}: {note}" for note in dict.fromkeys(notes))
         return Judged(joined.ranking, strategy, joined, hits, lines)
 
-    def tally_ids(self, benchmark: Judgeable) -> IdTally:
-        """Return a counter of ids that this benchmark, all of it, does not have."""
-        judgments = all_judgments(benchmark)
+    def tally_ids(self, benchmark: Judgeable | None = None) -> IdTally:
+        """Return a counter of ids that this benchmark, all of it, does not have.
+
+        Without one, it is the benchmark of these rules.
+        """
+        judgments = self._judgments if benchmark is None else all_judgments(benchmark)
         return IdTally(self.targets, judgments, has_pack=self._bound is not None)
 
     def find_lost(self, *, only_chunks: bool = False) -> LostTargets:

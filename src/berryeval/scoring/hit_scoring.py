@@ -209,15 +209,17 @@ def evaluate_hits(
             `Scores.dropped`, instead of raising an error.
     """
     judge = _relevance(benchmark, relevance, chunks)
-    return note_lost(
-        judge_and_score(judge, hits, metrics, profile=profile, k=k, lenient=lenient), judge
+    tally = judge.tally_ids()
+    scores = judge_and_score(
+        judge, hits, metrics, profile=profile, k=k, lenient=lenient, seen=tally.add
     )
+    return note_lost(scores, judge, tally.describe_judged())
 
 
-def note_lost(scores: Scores, judge: Relevance) -> Scores:
-    """Add a note on targets that are not in the corpus."""
-    lost = judge.find_lost().describe()
-    return replace(scores, notes=(lost, *scores.notes)) if lost else scores
+def note_lost(scores: Scores, judge: Relevance, *more: str) -> Scores:
+    """Add a note on targets that are not in the corpus, or else these further notes."""
+    lost = [judge.find_lost().describe()]
+    return replace(scores, notes=(*filter(None, lost if lost[0] else more), *scores.notes))
 
 
 def judge_and_score(

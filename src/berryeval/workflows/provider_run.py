@@ -300,7 +300,8 @@ class ProviderRunner:
         warnings = [unknown.describe()] if unknown is not None else []
         warnings += recorder.tally.warnings(self._plan.depth, len(chunks))
         lost = relevance.find_lost(only_chunks=spec.label in self._indexing)
-        warnings += filter(None, [lost.describe()])
+        judged = "" if unknown or lost.lost else tally.describe_judged()
+        warnings += filter(None, [lost.describe(), judged])
         warnings += [*warn_about_scopes(benchmark, queries), *scopes.warnings()]
         warnings += _warn_about_run_file(spec, record.outcomes)
         warnings += _warn_about_relevance(scores)

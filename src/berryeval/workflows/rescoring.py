@@ -102,9 +102,7 @@ def _find_rules(record: RunRecord) -> frozenset[str]:
     from berryeval.workflows.reporting import judge_report
 
     verdicts = judge_report(Report.of([record])).verdicts
-    return frozenset(
-        name for one in verdicts for name in (one.rule, f"{one.rule} ({one.group})")
-    )
+    return frozenset(name for one in verdicts for name in (one.rule, f"{one.rule} ({one.group})"))
 
 
 def rescore_by_benchmark(
