@@ -46,6 +46,65 @@ def test_any_numbers_and_names_are_restored(place: str, values: list[float], nam
         assert store.get(record.id) == record
 
 
+def test_runs_are_found_by_tag_and_by_words(place: str) -> None:
+    def tagged(number: int, **tags: str) -> RunRecord:
+        return replace(run_of(number), plan={"tags": tags})
+
+    with open_store(place) as store:
+        store.add(tagged(1, model="small"))
+        store.add(tagged(2, model="small-2", note='50 % "off"'))
+        store.add(replace(tagged(3), benchmarks=run_of(3, providers=("e5_large",)).benchmarks))
+
+        def found(tag: str | None = None, words: str = "") -> list[str]:
+            return store.names(Filters(tag=tag, words=words))
+
+        assert found(tag="model=small") == ["run-0001"]
+        assert found(tag="model") == ["run-0002", "run-0001"]
+        assert found(tag='note=50 % "off"') == ["run-0002"]
+        assert found(tag="model=medium") == []
+        assert found(words="SMALL 0002") == ["run-0002"]
+        assert found(words="50 %") == ["run-0002"]
+        assert found(words="fruit e5_") == ["run-0003"]
+        assert found(words="e5x") == []
+        assert store.tags() == ["model", "note"]
+        assert [dict(one.tags) for one in store.list_runs()][1:] == [
+            {"model": "small-2", "note": '50 % "off"'},
+            {"model": "small"},
+        ]
+        assert store.tag_values() == ["model=small", "model=small-2", 'note=50 % "off"']
+
+
+def test_runs_are_sorted_and_paged(place: str) -> None:
+    with open_store(place) as store:
+        for number in range(1, 6):
+            store.add(run_of(number, providers=("bm25",) if number % 2 else ("bm25", "dense")))
+        bare = run_of(6)
+        part = replace(bare.benchmarks[0], providers=())
+        store.add(replace(bare, benchmarks=(part,)))
+        means = {
+            one.id: max(r.values[0].value for r in one.results)
+            for one in store.list_runs()
+            if one.results
+        }
+        best = sorted(means, key=means.__getitem__, reverse=True)
+        page = store.page_runs(sort="ndcg_at_10", size=4)
+        assert [one.id for one in page.runs] == best[:4]
+        assert (page.total, page.pages) == (6, 2)
+        # A run without the metric is last in both directions.
+        last = store.page_runs(sort="nDCG@10", number=2, size=4)
+        assert [one.id for one in last.runs] == [best[4], "run-0006"]
+        worst = store.page_runs(sort="nDCG@10", reverse=True, size=9)
+        assert [one.id for one in worst.runs] == [*best[::-1], "run-0006"]
+        dense = store.page_runs(Filters(provider="dense"), sort="created", reverse=True)
+        assert [one.id for one in dense.runs] == ["run-0002", "run-0004", "run-0006"][:2]
+        assert [one.id for one in store.page_runs(sort="name", size=2).runs] == [
+            "run-0001",
+            "run-0002",
+        ]
+        with pytest.raises(ConfigurationError, match="page must be 1 or more, found 0"):
+            store.page_runs(number=0)
+
+
 def test_same_run_is_stored_once(place: str) -> None:
     with open_store(place) as store:
         store.add(run_of(1))

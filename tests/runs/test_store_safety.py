@@ -164,7 +164,7 @@ def test_store_of_a_newer_schema_is_an_error(place: str) -> None:
     with database.writing() as connection:
         connection.execute(text("UPDATE berryeval_store SET version = 7"))
     database.close()
-    wanted = r"schema version 7, this BerryEval supports versions up to 4; .*pip install --upgrade"
+    wanted = r"schema version 7, this BerryEval supports versions up to 5; .*pip install --upgrade"
     for make in (True, False):
         with pytest.raises(DataError, match=wanted), open_store(place, make=make):
             pass
@@ -332,22 +332,25 @@ def test_missing_driver_error_has_the_install_command() -> None:
 
 
 def test_store_of_the_first_schema_is_upgraded(place: str) -> None:
-    """Runs of the first schema have no fingerprints, but costs, and new runs can be added."""
+    """Runs of the first schema have no fingerprints, but costs and tags; new ones can be added."""
     record = run_of(1)
     (part,) = record.benchmarks
     costs = [replace(one, cost={"usd": 0.25}) for one in part.providers]
-    record = replace(record, benchmarks=(replace(part, providers=tuple(costs)),))
+    part = replace(part, providers=tuple(costs))
+    record = replace(record, benchmarks=(part,), plan={"tags": {"model": "small"}})
     with open_store(place) as store:
         store.add(record)
     database = Database(Place.of(place), make=False)
     with database.writing() as connection:
         for column in ("data", "cost"):
             connection.execute(text(f"ALTER TABLE berryeval_results DROP COLUMN {column}"))
+        connection.execute(text("ALTER TABLE berryeval_runs DROP COLUMN tags"))
         connection.execute(text("DROP TABLE berryeval_votes"))
         connection.execute(text("UPDATE berryeval_store SET version = 1"))
     database.close()
     with open_store(place) as store:
         store.add(run_of(2))
+        assert store.tag_values() == ["model=small"]
         assert [point.run for point in store.trend("RR") if point.provider == "bm25"] == [
             "run-0001",
             "run-0002",

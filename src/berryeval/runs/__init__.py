@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from berryeval.runs.store.queries import (
         FailedResult,
         Filters,
+        RunPage,
         StoredResult,
         StoredRun,
         StoredValue,

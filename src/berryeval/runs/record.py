@@ -313,9 +313,7 @@ class RunRecord(JsonRecord):
     @property
     def tags(self) -> dict[str, str]:
         """Tags of the run, such as {"model": "small"}."""
-        found = self.plan.get("tags")
-        found = found if isinstance(found, Mapping) else {}
-        return {name: str(value) for name, value in found.items()}
+        return read_plan_tags(self.plan)
 
     def __repr__(self) -> str:
         parts = ", ".join(f"[{one.brief}]" for one in self.benchmarks)
@@ -342,6 +340,12 @@ class RunRecord(JsonRecord):
     def pieces(self) -> Iterator[str]:
         """Yield the text of `dumps` in pieces, to bound the memory of large runs."""
         return iter_json(self)
+
+
+def read_plan_tags(plan: Mapping[str, Any]) -> dict[str, str]:
+    """Return the tags in the plan of a run."""
+    found = plan.get("tags")
+    return {name: str(value) for name, value in found.items()} if isinstance(found, Mapping) else {}
 
 
 def _find_part(parts: tuple[R, ...], name: str, kind: str) -> R:

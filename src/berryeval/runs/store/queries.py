@@ -5,18 +5,27 @@ from __future__ import annotations
 import logging
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from sqlalchemy import ColumnElement, select
+from sqlalchemy import ColumnElement, func, or_, select
 
 from berryeval._internal.json import parse_json
 from berryeval._internal.text import parse_timestamp
 from berryeval._internal.validate import is_number
 from berryeval.errors import BerryEvalError, DataError
+from berryeval.metrics import direction_of
 from berryeval.runner import count_failed
-from berryeval.runs.record import Latency, RunRecord, read_amounts
-from berryeval.runs.store.schema import measured, parts, results, runs, to_column_text, unpack
+from berryeval.runs.record import Latency, RunRecord, read_amounts, read_plan_tags
+from berryeval.runs.store.schema import (
+    format_tags_column,
+    measured,
+    parts,
+    results,
+    runs,
+    to_column_text,
+    unpack,
+)
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Select
@@ -70,6 +79,40 @@ class StoredRun:
     created: str
     config_hash: str
     results: tuple[StoredResult, ...] = ()
+    tags: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class RunPage:
+    """Some of the runs that were asked for: those of page `number`, of `total` in all."""
+
+    runs: tuple[StoredRun, ...]
+    total: int
+    number: int
+    size: int
+
+    @property
+    def pages(self) -> int:
+        """Number of pages; at least 1."""
+        return max(1, -(-self.total // self.size))
+
+
+@dataclass(frozen=True)
+class RunOrder:
+    """Order of runs, and the page to show.
+
+    Attributes:
+        sort: "created" (newest first), "name", "latency" (fastest p95 first), or a metric (best
+            first, by the best provider that the filters leave).
+        reverse: Whether to turn the order round; runs without a value stay last.
+        number: Number of the page, from 1.
+        size: Number of runs per page.
+    """
+
+    sort: str = "created"
+    reverse: bool = False
+    number: int = 1
+    size: int = 50
 
 
 @dataclass(frozen=True)
@@ -85,12 +128,18 @@ class FailedResult:
 
 @dataclass(frozen=True)
 class Filters:
-    """Filters of runs by benchmark, provider and start time."""
+    """Filters of runs by benchmark, provider, start time and tag.
+
+    `tag` is the name of a tag, or name and value as in "model=small". Each of the `words` must be
+    part of the name of the run, of a benchmark, a provider or a tag, in any case of letters.
+    """
 
     benchmark: str | None = None
     provider: str | None = None
     since: float | None = None
     until: float | None = None
+    tag: str | None = None
+    words: str = ""
 
     def of_runs(self) -> list[ColumnElement[bool]]:
         """Return the SQL conditions on runs."""
@@ -99,11 +148,14 @@ class Filters:
             found.append(runs.c.moment >= self.since)
         if self.until is not None:
             found.append(runs.c.moment <= self.until)
-        inner = self.of_results()
-        if inner:
-            both = parts.join(results, results.c.part == parts.c.key)
-            found.append(runs.c.key.in_(select(parts.c.run).select_from(both).where(*inner)))
-        return found
+        if self.tag is not None:
+            name, equals, wanted = self.tag.partition("=")
+            pair = format_tags_column({name: wanted})[1:-1]
+            beginning = pair if equals else pair.removesuffix('""')
+            found.append(runs.c.tags.contains(beginning, autoescape=True))
+        if inner := self.of_results():
+            found.append(runs.c.key.in_(_RUNS_OF_RESULTS.where(*inner)))
+        return [*found, *map(_match_word, self.words.split())]
 
     def of_results(self) -> list[ColumnElement[bool]]:
         """Return the SQL conditions on results."""
@@ -115,10 +167,30 @@ class Filters:
         return found
 
 
+_RUNS_OF_RESULTS: Final = select(parts.c.run).select_from(
+    parts.outerjoin(results, results.c.part == parts.c.key)
+)
+
+
+def _match_word(word: str) -> ColumnElement[bool]:
+    text = to_column_text(word)
+    named = (parts.c.benchmark, results.c.provider)
+    inside = or_(*(column.icontains(text, autoescape=True) for column in named))
+    return or_(
+        runs.c.id.icontains(text, autoescape=True),
+        runs.c.tags.icontains(format_tags_column({word: ""})[2:-6], autoescape=True),
+        runs.c.key.in_(_RUNS_OF_RESULTS.where(inside)),
+    )
+
+
 def match_runs(connection: Connection, filters: Filters, limit: int | None) -> list[Any]:
     """Return key, id, time and hash of the runs, newest first."""
-    columns = (runs.c.key, runs.c.id, runs.c.created, runs.c.config_hash, runs.c.moment)
-    return list(connection.execute(_newest_first(filters, limit, *columns)))
+    return list(connection.execute(_newest_first(filters, limit, *_RUN)))
+
+
+_RUN: Final = (
+    runs.c.key, runs.c.id, runs.c.created, runs.c.config_hash, runs.c.moment, runs.c.tags,
+)  # fmt: skip
 
 
 def _newest_first(filters: Filters, limit: int | None, *columns: ColumnElement[Any]) -> Select[Any]:
@@ -135,9 +207,62 @@ def list_runs(
 ) -> list[StoredRun]:
     """Return the runs with the values of these or all metrics, newest first."""
     found = match_runs(connection, filters, limit)
+    chosen = _newest_first(filters, limit, runs.c.key)
+    return _build_runs(connection, found, chosen, filters, metrics)
+
+
+def page_runs(
+    connection: Connection, filters: Filters, order: RunOrder, metrics: Sequence[str] | None
+) -> RunPage:
+    """Return one page of the runs, in an order."""
+    conditions = filters.of_runs()
+    total = connection.scalar(select(func.count()).select_from(runs).where(*conditions)) or 0
+    asked = (
+        _sort_runs(select(*_RUN), filters, order)
+        .where(*conditions)
+        .limit(order.size)
+        .offset((order.number - 1) * order.size)
+    )
+    found = list(connection.execute(asked))
+    keys = [row.key for row in found]
+    listed = _build_runs(connection, found, keys, filters, metrics)
+    return RunPage(tuple(listed), total, order.number, order.size)
+
+
+def _sort_runs(found: Select[Any], filters: Filters, order: RunOrder) -> Select[Any]:
+    newest = (runs.c.moment.desc(), runs.c.key.desc())
+    if order.sort == "created":
+        return found.order_by(*((runs.c.moment, runs.c.key) if order.reverse else newest))
+    if order.sort == "name":
+        return found.order_by(runs.c.id.desc() if order.reverse else runs.c.id)
+    both = parts.join(results, results.c.part == parts.c.key)
+    where, down = filters.of_results(), order.sort == "latency"
+    column: ColumnElement[Any] = results.c.p95
+    if not down:
+        both = both.join(measured, measured.c.result == results.c.key)
+        where.append(measured.c.metric == to_column_text(order.sort))
+        column, down = measured.c.value, direction_of(order.sort) == "down"
+    best = (func.min if down else func.max)(column).label("best")
+    values = select(parts.c.run, best).select_from(both).where(*where).group_by(parts.c.run)
+    known = values.subquery()
+    value = known.c.best
+    return (
+        found.outerjoin(known, known.c.run == runs.c.key)
+        .order_by(value.is_(None), value if down != order.reverse else value.desc())
+        .order_by(*newest)
+    )
+
+
+def _build_runs(
+    connection: Connection,
+    found: Sequence[Any],
+    chosen: Any,
+    filters: Filters,
+    metrics: Sequence[str] | None,
+) -> list[StoredRun]:
+    """Build the runs of these rows; `chosen` are their keys, or a query for them."""
     if not found:
         return []
-    chosen = _newest_first(filters, limit, runs.c.key)
     rows = connection.execute(
         select(parts, results)
         .join(results, results.c.part == parts.c.key)
@@ -158,7 +283,7 @@ def list_runs(
     def build(row: Any) -> StoredRun:
         parse_timestamp(row.created, row.id)
         built = [_build_result(one, values.get(one.key, []), row.id) for one in below[row.key]]
-        return StoredRun(row.id, row.created, row.config_hash, tuple(built))
+        return StoredRun(row.id, row.created, row.config_hash, tuple(built), read_tags(row))
 
     return build_readable(found, build)
 
@@ -250,15 +375,16 @@ def list_units(connection: Connection) -> list[str]:
     return sorted({unit for cost in found for unit in cost})
 
 
-def list_tags(connection: Connection) -> list[str]:
-    """Return the names of the tags of all runs."""
-    found = connection.execute(select(runs.c.id, runs.c.head))
-    return sorted({name for tags in build_readable(found, read_tags) for name in tags})
+def list_tags(connection: Connection) -> list[tuple[str, str]]:
+    """Return the names and values of the tags of all runs."""
+    found = connection.execute(select(runs.c.id, runs.c.tags).where(runs.c.tags != "{}"))
+    return sorted({pair for tags in build_readable(found, read_tags) for pair in tags.items()})
 
 
-def read_tags(row: Any) -> Mapping[str, str]:
-    """Return the tags in the head of a run."""
-    return RunRecord.from_json({**unpack(row.head, row.id), "benchmarks": []}, row.id).tags
+def read_tags(row: Any) -> dict[str, str]:
+    """Return the tags of a run."""
+    found = parse_json(str(row.tags), f"{row.id}: tags")
+    return read_plan_tags({"tags": found})
 
 
 def find_failures(connection: Connection, filters: Filters) -> list[FailedResult]:

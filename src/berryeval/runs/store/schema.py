@@ -45,6 +45,7 @@ from berryeval._internal.serial import iter_json, type_mismatch
 from berryeval._internal.text import parse_timestamp
 from berryeval.errors import DataError
 from berryeval.runs.data_changes import DataVersion
+from berryeval.runs.record import read_plan_tags
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -53,7 +54,7 @@ if TYPE_CHECKING:
     from berryeval.runs.record import BenchmarkRecord, ProviderRecord, RunRecord
 
 
-SCHEMA_VERSION: Final = 4
+SCHEMA_VERSION: Final = 5
 TIMES: Final = ("p50", "p95", "p99", "max")  # seconds
 
 metadata: Final = MetaData()
@@ -81,6 +82,7 @@ runs: Final = Table(
     _text_column("config_hash"),
     _text_column("identity"),  # hash of the parts that rescoring keeps
     _text_column("digest"),  # hash of the whole record
+    _text_column("tags"),  # JSON
     Column("head", LargeBinary, nullable=False),
 )
 parts: Final = Table(
@@ -157,11 +159,23 @@ def _add_costs(connection: Connection) -> None:
             connection.execute(changed)
 
 
+def _add_tags(connection: Connection) -> None:
+    connection.execute(
+        text(f"ALTER TABLE {runs.name} ADD COLUMN tags TEXT NOT NULL DEFAULT '{{}}'")
+    )
+    for key, head in connection.execute(select(runs.c.key, runs.c.head)).all():
+        plan = unpack(head, f"run {key} of the store").get("plan")
+        if tags := read_plan_tags(plan if isinstance(plan, Mapping) else {}):
+            changed = update(runs).where(runs.c.key == key).values(tags=format_tags_column(tags))
+            connection.execute(changed)
+
+
 # Migrations from version n to n + 1, by n.
 STEPS: Final[Mapping[int, Callable[[Connection], None]]] = {
     1: _add_fingerprints,
     2: _add_costs,
     3: vote_rows.create,
+    4: _add_tags,
 }
 
 
@@ -231,6 +245,11 @@ def to_column_text(text: str) -> str:
     return text.encode(errors="backslashreplace").decode().replace("\0", "\\x00")
 
 
+def format_tags_column(tags: Mapping[str, str]) -> str:
+    """Return the column with the tags of a run: JSON, with letters that can be searched."""
+    return to_column_text(json.dumps(dict(tags), ensure_ascii=False))
+
+
 def hash_record(record: RunRecord) -> str:
     """Return a hash of the whole record."""
     return _hash(chain(iter_json(record, ascii_only=True), "\0"))
@@ -261,6 +280,7 @@ def pack_run(record: RunRecord) -> dict[str, Any]:
         "config_hash": to_column_text(record.config_hash),
         "identity": hash_identity(record),
         "digest": hash_record(record),
+        "tags": format_tags_column(record.tags),
         "head": _pack(replace(record, benchmarks=())),
     }
 

@@ -15,6 +15,7 @@ from berryeval.metrics import parse_metric
 from berryeval.runs.store.database import Database, Place
 from berryeval.runs.store.queries import (
     Filters,
+    RunOrder,
     distinct_names,
     find_failures,
     list_runs,
@@ -22,6 +23,7 @@ from berryeval.runs.store.queries import (
     list_units,
     load_run,
     match_runs,
+    page_runs,
 )
 from berryeval.runs.store.schema import (
     TIMES,
@@ -42,7 +44,7 @@ if TYPE_CHECKING:
 
     from berryeval._internal.files import PathLike
     from berryeval.runs.record import RunRecord
-    from berryeval.runs.store.queries import FailedResult, StoredRun
+    from berryeval.runs.store.queries import FailedResult, RunPage, StoredRun
     from berryeval.runs.store.schema import PackedPart
     from berryeval.runs.store.trends import TrendPoint
 
@@ -142,6 +144,35 @@ class Store:
         with self._database.reading() as connection:
             return list_runs(connection, filters or Filters(), limit or None, names)
 
+    def page_runs(
+        self,
+        filters: Filters | None = None,
+        *,
+        sort: str = "created",
+        reverse: bool = False,
+        number: int = 1,
+        size: int = 50,
+        metrics: Sequence[str] | None = None,
+    ) -> RunPage:
+        """Return one page of the runs, without their answers.
+
+        Args:
+            filters: Filters of runs and results.
+            sort: "created" (newest first), "name", "latency" (fastest first), or a metric in any
+                spelling (best first).
+            reverse: Turn the order round.
+            number: Number of the page, from 1.
+            size: Runs per page.
+            metrics: Metrics to return, in any spelling; None for all.
+        """
+        require(number >= 1, "page", "1 or more", number)
+        require(size >= 1, "size", "1 or more", size)
+        known = sort if sort in {"created", "name", "latency"} else canonical_metric(sort)
+        names = None if metrics is None else list(map(canonical_metric, metrics))
+        order = RunOrder(known, reverse, number, size)
+        with self._database.reading() as connection:
+            return page_runs(connection, filters or Filters(), order, names)
+
     def names(self, filters: Filters | None = None) -> list[str]:
         """Return the names of the runs, newest first."""
         return [name for name, _ in self.times(filters)]
@@ -213,7 +244,12 @@ class Store:
     def tags(self) -> list[str]:
         """Return the names of the tags of all runs."""
         with self._database.reading() as connection:
-            return list_tags(connection)
+            return list(dict.fromkeys(name for name, _ in list_tags(connection)))
+
+    def tag_values(self) -> list[str]:
+        """Return the tags of all runs with their values, such as "model=small"."""
+        with self._database.reading() as connection:
+            return [f"{name}={value}" for name, value in list_tags(connection)]
 
     def delete(self, names: Sequence[str]) -> int:
         """Delete runs in one transaction; return how many existed."""

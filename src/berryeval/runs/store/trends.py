@@ -128,7 +128,7 @@ def load_trend(
         _select_values(followed)
         .add_columns(runs.c.id, runs.c.created, runs.c.moment, parts.c.benchmark)
         .add_columns(results.c.provider, parts.c.content_hash, parts.c.sample, parts.c.k)
-        .add_columns(results.c.outcomes, results.c.data, runs.c.head)
+        .add_columns(results.c.outcomes, results.c.data, runs.c.tags)
         .join(parts, parts.c.key == results.c.part)
         .join(runs, runs.c.key == parts.c.run)
         .where(*filters.of_runs(), *filters.of_results())
