@@ -32,6 +32,16 @@ def test_everything_can_be_drawn(share: float | None, count: int | None) -> None
     assert draw_pairs(found, 0) == list(RANKS)
 
 
+def test_systems_that_never_differ_have_no_interval_of_the_difference() -> None:
+    """An interval from 0 to 0 would claim certainty about queries that were not asked."""
+    ranked = {f"q{n}": [1.0, float(n % 2)] for n in range(12)}
+    pool = Pool("fruit", "sha256:x", "random", 2, 0, (), rankings={"one": ranked, "two": ranked})
+    one, two, difference = estimate(pool, {}, "P@2")
+    assert one.interval == two.interval
+    assert one.interval is not None
+    assert (difference.mean, difference.interval) == (0.0, None)
+
+
 def test_the_top_is_certain_if_the_share_is_large() -> None:
     found = find_probabilities(RANKS, count=200)
     assert sum(found.values()) == pytest.approx(200, abs=1e-9)

@@ -22,6 +22,7 @@ KEY = "hunter2secret"
 class Server(ThreadingHTTPServer):
     """Records requests, and fails on demand."""
 
+    request_queue_size = 64  # with 5, a busy machine resets some of many connections at once
     daemon_threads = True
 
     def __init__(self) -> None:

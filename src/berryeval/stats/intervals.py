@@ -90,19 +90,14 @@ def difference_interval(
 
     "t" is Student's interval; "percentile" takes quantiles of the means of resampled queries, and
     "bca" corrects them for bias and skewness (Efron 1987). The last two need 20 queries, because
-    they are too narrow for fewer. If all differences are equal, the interval is a point; fewer than
-    ten such queries have no interval.
+    they are too narrow for fewer. Equal differences have no interval: without a width it would
+    claim certainty.
 
         >>> low, high = difference_interval([0.1, 0.2, 0.3, 0.4], [0.2, 0.4, 0.3, 0.6])
         >>> round(low, 3), round(high, 3)
         (-0.027, 0.277)
     """
-    pair = Pair.of(a, b)
-    if not is_spread_known(pair.size, pair.deviation):
-        return None
-    if pair.deviation == 0:
-        return Interval(pair.mean, pair.mean)
-    return mean_interval(pair.differences, level, method, seed, resamples)
+    return mean_interval(Pair.of(a, b).differences, level, method, seed, resamples)
 
 
 def mean_interval(
@@ -114,18 +109,13 @@ def mean_interval(
 ) -> Interval | None:
     """Return the interval of the mean of values.
 
-    None for one value, for fewer than ten equal values, and by the bootstrap for fewer than 20.
+    None for one value, for equal values, and by the bootstrap for fewer than 20.
     """
     check_level(level)
     check_method(method)
     column = check_column("values", values)
     spread = spread_of(column)
-    if not is_spread_known(len(column), spread):
-        return None
-    if spread == 0:
-        same = math.fsum(column) / len(column)
-        return Interval(same, same)
-    if not has_enough(method, len(column), spread):
+    if spread == 0 or not has_enough(method, len(column), spread):
         return None
     return Estimate((column,), lambda mean: mean).interval(level, method, seed, resamples)
 
