@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from berryeval._internal.door import open_door
 
 if TYPE_CHECKING:
+    from berryeval.judging.ballots import Ballots
     from berryeval.judging.calibration import TRUST, Bias, Calibration, calibrate, read_both
     from berryeval.judging.chat import OPENAI, ChatModel, Message, Reply
     from berryeval.judging.chat_jobs import ChatJob, ChatQuestion, JobEstimate, JobResult
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
         PairKey,
         Question,
         Vote,
+        check_judge,
         current_votes,
         hash_query,
         key_of,
@@ -70,7 +72,7 @@ if TYPE_CHECKING:
     from berryeval.judging.rank_sums import RankSum, read_rank_sum
     from berryeval.judging.reliability import Agreement, Coefficient, Dispute, agreement
     from berryeval.judging.sampling import Estimate, draw_pairs, estimate, find_probabilities
-    from berryeval.judging.session import Marked, Session, mark_words
+    from berryeval.judging.session import Marked, Session, mark_words, order_disputed
     from berryeval.judging.sheets import CheckedSheet, Mark, SheetRow, format_sheet, read_sheet
     from berryeval.judging.vote_store import StoreLedger, open_ledger
 else:

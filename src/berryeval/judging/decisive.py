@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from berryeval.judging.contest import SURE, build_contests
@@ -59,20 +59,42 @@ class PairChooser:
     ) -> Pair | Stop:
         """Return the next pair for a judge; see the function `next_pair`."""
         votes = list(votes)
-        open_pairs = {pair.id: pair for pair in order_pairs(self._pool, votes, judge, passed)}
-        if not open_pairs:
-            more = f"; {len(passed)} were passed over" if passed else ""
-            return Stop(f"{judge} has judged every pair of the pool{more}")
+        open_pairs = list(order_pairs(self._pool, votes, judge, passed))
+        found = self.choose(open_pairs, find_grades(votes) if self.decides else {}, judge)
+        if isinstance(found, Stop) and passed and not open_pairs:
+            return Stop(f"{found.reason}; {len(passed)} were passed over")
+        return found if isinstance(found, Stop) else found[0]
+
+    @property
+    def decides(self) -> bool:
+        """Whether the next pair depends on the grades so far."""
+        return bool(self._contests)
+
+    def choose(
+        self, pairs: Sequence[Pair], grades: Mapping[str, float], judge: str, count: int = 1
+    ) -> list[Pair] | Stop:
+        """Return the next pairs for a judge, or the reason to stop.
+
+        Args:
+            pairs: Pairs that the judge has not voted on, in the order of the pool.
+            grades: Decided grades by pair id; only needed if `decides`.
+            judge: Name of the judge.
+            count: Number of pairs.
+        """
+        if not pairs:
+            return Stop(f"{judge} has judged every pair of the pool")
         if not self._contests:
-            return next(iter(open_pairs.values()))
-        grades = find_grades(votes)
+            return list(pairs[:count])
         for one in self._contests:
             one.judge(grades)
         undecided = [one for one in self._contests if not one.is_decided()]
         if not undecided:
             return Stop(f"decided: {'; '.join(map(describe_verdict, self._contests))}")
-        chosen = choose_pairs(undecided, 1, self._pool.seed, open_pairs.keys())
-        return open_pairs[chosen[0]] if chosen else Stop(f"{judge} has judged all that matters")
+        open_pairs = {pair.id: pair for pair in pairs}
+        chosen = choose_pairs(undecided, count, self._pool.seed, open_pairs.keys())
+        if not chosen:
+            return Stop(f"{judge} has judged all that matters")
+        return [open_pairs[name] for name in chosen]
 
 
 def find_grades(votes: Iterable[Vote]) -> dict[str, float]:

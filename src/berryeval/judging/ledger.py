@@ -193,6 +193,20 @@ class Ledger:
         """Return the last vote of each judge on each pair, without those taken back."""
         return current_votes(self.votes())
 
+    def read_on(self, mark: Any = None) -> tuple[list[Vote], Any]:
+        """Return the votes that came after a mark, and the next mark; None reads all.
+
+        Votes may come again if a file was replaced. Writers that were there before have finished.
+        """
+        sizes = {path.name: path.stat().st_size for path in (self.folder / _VOTES).glob("*.jsonl")}
+        return ([], mark) if mark == sizes else (self.votes(), sizes)
+
+    def close(self) -> None:
+        """Close what `hold` keeps open."""
+
+    def hold(self) -> None:
+        """Keep open what every call needs, until `close`; for many calls."""
+
     def append(self, votes: Iterable[Vote]) -> list[Vote]:
         """Add votes and return them as written; they are on the disk when this returns.
 

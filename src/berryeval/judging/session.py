@@ -8,12 +8,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from berryeval.data import content_hash
 from berryeval.errors import DataError
-from berryeval.judging.decisions import decide
+from berryeval.judging.ballots import Ballots
 from berryeval.judging.decisive import PairChooser
-from berryeval.judging.ledger import PairKey, Vote, check_judge, find_disputed, hash_query, key_of
-from berryeval.judging.pool import Stop
+from berryeval.judging.ledger import Vote, check_judge
+from berryeval.judging.pool import Stop, make_pair_id
 from berryeval.providers import STOPWORDS
 
 if TYPE_CHECKING:
@@ -52,6 +51,14 @@ def mark_words(text: str, query: str) -> list[Marked]:
     return [piece for piece in (*pieces, Marked(text[place:], False)) if piece.text]
 
 
+def order_disputed(pool: Pool, ballots: Ballots) -> tuple[Pair, ...]:
+    """Return the pairs that judges disagree about, those without a majority first."""
+    order = ballots.disputed
+    return tuple(
+        sorted((one for one in pool.pairs if one.id in order), key=lambda one: order[one.id])
+    )
+
+
 @dataclass
 class Session:
     """The pairs that a judge has not judged, one at a time; or those that judges disagree about.
@@ -80,39 +87,19 @@ class Session:
     skipped: list[str] = field(default_factory=list)
     ending: str = ""
     judges: list[str] = field(init=False)
-    _votes: list[Vote] = field(init=False, repr=False)
-    _done: set[PairKey] = field(init=False, repr=False)
+    _ballots: Ballots = field(init=False, repr=False)
+    _done: set[str] = field(init=False, repr=False)
     _chooser: PairChooser = field(init=False, repr=False)
     _started: float = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         check_judge(self.judge)
-        current = [one for one in self.ledger.current() if one.question == "relevance"]
-        self.judges = sorted({one.judge for one in current})
-        texts = {
-            key_of(one.query_id, one.target): content_hash(one.text)
-            for one in self.pool.pairs
-            if one.text
-        }
-        self._votes = [
-            one
-            for one in current
-            if one.content in {"", texts.get(key_of(one.query_id, one.target), one.content)}
-            and one.asked in {"", self._hash_query(one.query_id) or one.asked}
-        ]
-        own = (one for one in self._votes if one.judge == self.judge)
-        self._done = {key_of(one.query_id, one.target) for one in own}
+        self._ballots = Ballots(self.pool, self.queries)
+        self._ballots.add(self.ledger.votes())
+        self.judges = sorted(self._ballots.judges)
+        self._done = set(self._ballots.judged_by(self.judge))
         if self.adjudicates:
-            decided, disputed = decide(self._votes), find_disputed(self._votes)
-            order = {
-                pair.id: decided[key].how != "undecided"
-                for pair in self.pool.pairs
-                if (key := key_of(pair.query_id, pair.target)) in disputed
-            }
-            pairs = [pair for pair in self.pool.pairs if pair.id in order]
-            self.pool = replace(
-                self.pool, pairs=tuple(sorted(pairs, key=lambda one: order[one.id]))
-            )
+            self.pool = replace(self.pool, pairs=order_disputed(self.pool, self._ballots))
             self._done = set()
         self._chooser = PairChooser(self.pool)
         self._started = time.monotonic()
@@ -120,41 +107,35 @@ class Session:
     @property
     def left(self) -> list[Pair]:
         """The pairs that are neither dealt with nor skipped."""
-        skipped = set(self.skipped)
-        return [
-            one
-            for one in self.pool.pairs
-            if one.id not in skipped and key_of(one.query_id, one.target) not in self._done
-        ]
+        gone = {*self.skipped, *self._done}
+        return [one for one in self.pool.pairs if one.id not in gone]
 
     def next(self) -> Pair | None:
         """Return the next pair, or None at the end of the session."""
-        if self.adjudicates:
-            found = next(iter(self.left), None) or Stop("the judges disagree about no other pair")
-        else:
-            found = self._chooser.next_pair(self._votes, self.judge, self.skipped)
+        left, found = self.left, None
+        if not self.adjudicates:
+            grades = self._ballots.grades if self._chooser.decides else {}
+            found = self._chooser.choose(left, grades, self.judge)
+        elif not left:
+            found = Stop("the judges disagree about no other pair")
         if isinstance(found, Stop):
-            self.ending = found.reason
+            passed = f"; {len(self.skipped)} were passed over" if self.skipped and not left else ""
+            self.ending = f"{found.reason}{passed}"
             return None
-        return found
+        return found[0] if found else left[0]
 
     def vote(self, pair: Pair, grade: float | None, note: str = "") -> Vote:
         """Store a vote; a `grade` of None means "cannot tell"."""
         if grade is not None and grade not in self.scale:
             raise DataError(f"expected one of {_list(self.scale)}, found {grade:g}")
-        given = Vote(
-            pair.query_id, pair.target, grade, self.judge, note=note,
-            content=content_hash(pair.text) if pair.text else "", adjudicates=self.adjudicates,
-            asked=self._hash_query(pair.query_id),
-        )  # fmt: skip
+        given = self._ballots.make_vote(
+            pair, grade, self.judge, note=note, adjudicates=self.adjudicates
+        )
         (stored,) = self.ledger.append([given])
-        self._votes.append(stored)
+        self._ballots.add([stored])
         self.given.append(stored)
-        self._done.add(key_of(pair.query_id, pair.target))
+        self._done.add(pair.id)
         return stored
-
-    def _hash_query(self, name: str) -> str:
-        return hash_query(self.queries[name]) if name in self.queries else ""
 
     def skip(self, pair: Pair) -> None:
         """Leave a pair for another session."""
@@ -165,16 +146,14 @@ class Session:
         if not self.given:
             return None
         last = self.given.pop()
-        self.ledger.append([replace(last, grade=None, note="", time="", withdrawn=True)])
-        self._votes.remove(last)
-        self._done.discard(key_of(last.query_id, last.target))
+        back = replace(last, grade=None, note="", time="", withdrawn=True)
+        self._ballots.add(self.ledger.append([back]))
+        self._done.discard(make_pair_id(last.query_id, last.target))
         return last
 
     def votes_on(self, pair: Pair) -> list[Vote]:
         """Return what others voted; nothing unless the judge adjudicates."""
-        key = key_of(pair.query_id, pair.target)
-        known = self._votes if self.adjudicates else ()
-        return [one for one in known if key_of(one.query_id, one.target) == key]
+        return self._ballots.votes_on(pair.id) if self.adjudicates else []
 
     @property
     def seconds_per_pair(self) -> float:

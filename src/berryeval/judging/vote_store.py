@@ -57,6 +57,19 @@ class StoreLedger(Ledger):
         self._place = Place.of(place)
         self.shown = self._place.shown
         self._benchmark = to_column_text(self.folder.stem)
+        self._holds = False
+        self._held: Database | None = None
+
+    def hold(self) -> None:
+        """Keep the store open from its next use on, until `close`."""
+        self._holds = True
+
+    def close(self) -> None:
+        """Close the store."""
+        self._holds = False
+        if self._held is not None:
+            self._held.close()
+            self._held = None
 
     @property
     def exists(self) -> bool:
@@ -77,10 +90,11 @@ class StoreLedger(Ledger):
         judges = group_votes(votes)
         try:
             with self._open(make=True) as database, database.writing() as connection:
+                latest = self._find_latest(connection, judges)
                 stamped = [
                     vote
                     for judge, own in judges.items()
-                    for vote in stamp(own, self._find_latest(connection, judge))
+                    for vote in stamp(own, latest.get(judge, 0.0))
                 ]
                 self._insert(connection, stamped)
         except DataError as error:
@@ -91,11 +105,39 @@ class StoreLedger(Ledger):
     def _open(self, *, make: bool) -> Iterator[Database]:
         from berryeval.runs import Database
 
+        if self._held is not None:
+            yield self._held
+            return
         database = Database(self._place, make=make)
+        if self._holds:
+            self._held = database
         try:
             yield database
         finally:
-            database.close()
+            if self._held is not database:
+                database.close()
+
+    def read_on(self, mark: Any = None) -> tuple[list[Vote], Any]:
+        """Return the votes that came after a mark, and the next mark; None reads all.
+
+        Waits for writers, also for a process that was killed while the server stored its votes.
+        """
+        from sqlalchemy import select
+
+        from berryeval.runs import NoStoreError, vote_rows
+
+        wanted = (
+            select(vote_rows.c.line, vote_rows.c.checksum, vote_rows.c.key)
+            .where(vote_rows.c.benchmark == self._benchmark, vote_rows.c.key > (mark or 0))
+            .order_by(vote_rows.c.key)
+        )
+        try:
+            with self._open(make=False) as database, database.writing() as connection:
+                rows = connection.execute(wanted).all()
+        except NoStoreError:
+            return [], mark
+        found = [vote for line, checksum, _ in rows if (vote := _read_row(line, checksum))]
+        return found, rows[-1].key if rows else mark
 
     def _read(self, limit: int | None = None) -> Sequence[Any]:
         from sqlalchemy import select
@@ -113,15 +155,19 @@ class StoreLedger(Ledger):
         except NoStoreError:
             return []
 
-    def _find_latest(self, connection: Connection, judge: str) -> float:
+    def _find_latest(self, connection: Connection, judges: Iterable[str]) -> dict[str, float]:
+        """Return the time of the last vote of each judge."""
         from sqlalchemy import func, select
 
         from berryeval.runs import to_column_text, vote_rows
 
-        found = select(func.max(vote_rows.c.moment)).where(
-            vote_rows.c.benchmark == self._benchmark, vote_rows.c.judge == to_column_text(judge)
+        name_of = {to_column_text(one): one for one in judges}
+        found = (
+            select(vote_rows.c.judge, func.max(vote_rows.c.moment))
+            .where(vote_rows.c.benchmark == self._benchmark, vote_rows.c.judge.in_(name_of))
+            .group_by(vote_rows.c.judge)
         )
-        return float(connection.scalar(found) or 0.0)
+        return {name_of[judge]: moment for judge, moment in connection.execute(found)}
 
     def _insert(self, connection: Connection, votes: Sequence[Vote]) -> None:
         from sqlalchemy import insert, select

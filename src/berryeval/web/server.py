@@ -52,10 +52,12 @@ def serve(settings: SiteSettings, notify: Callable[[Serving], None]) -> None:
 def build_site(settings: SiteSettings) -> Site:
     """Open what the settings name."""
     from berryeval.web.accounts import LocalAccounts
+    from berryeval.web.rooms import Rooms
     from berryeval.web.shelf import RunShelf
     from berryeval.web.site import Site
 
-    return Site(settings, RunShelf(settings.store), LocalAccounts(settings.judge or "me"))
+    accounts = LocalAccounts(settings.judge or "me")
+    return Site(settings, RunShelf(settings.store), accounts, Rooms(settings))
 
 
 def listen(settings: SiteSettings) -> socket.socket:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
     from berryeval.web.accounts import Accounts
+    from berryeval.web.rooms import Rooms
     from berryeval.web.shelf import RunShelf
 
 
@@ -63,6 +64,7 @@ class Site:
     settings: SiteSettings
     shelf: RunShelf
     accounts: Accounts
+    rooms: Rooms
     folder: Path = field(default_factory=Path)
 
 

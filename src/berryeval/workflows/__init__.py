@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         ExportedRun,
         Imported,
         check_problems,
+        choose_store,
         export_runs,
         import_runs,
         open_history,
@@ -25,7 +26,13 @@ if TYPE_CHECKING:
     )
     from berryeval.workflows.judge_agreement import Conclusions, JudgesCompared, measure_judges
     from berryeval.workflows.judge_calibration import JudgeCalibrated, calibrate_judge
-    from berryeval.workflows.judge_desk import JudgeDesk, open_desk
+    from berryeval.workflows.judge_desk import (
+        JudgeDesk,
+        OpenPool,
+        greet_judge,
+        open_desk,
+        open_pool,
+    )
     from berryeval.workflows.judged_data import JudgedData, apply_votes, find_benchmark, load_judged
     from berryeval.workflows.judging_sheets import (
         ImportedSheet,
@@ -35,7 +42,7 @@ if TYPE_CHECKING:
     from berryeval.workflows.model_judging import ModelJudging, ModelRequest, judge_by_model
     from berryeval.workflows.plan import Plan
     from berryeval.workflows.pool_status import PoolStatus, read_status
-    from berryeval.workflows.pooling import Pooling, PoolRequest, pool_runs
+    from berryeval.workflows.pooling import Pooling, PoolRequest, collect_pool, pool_runs
     from berryeval.workflows.provider_run import Listener
     from berryeval.workflows.question_review import Reviewed, apply_review
     from berryeval.workflows.reporting import (

@@ -21,6 +21,7 @@ from berryeval.workflows.selection import chunk_documents, load_source
 from berryeval.workflows.systems import Candidate, Source, label_candidates
 
 if TYPE_CHECKING:
+    from berryeval._internal.files import PathLike
     from berryeval.benchmarks import Benchmark
 
 _JSON: Final = ".json"  # ending of the record of a run; other files are rankings
@@ -51,15 +52,18 @@ class PooledSystems(NamedTuple):
     notes: list[str]
 
 
-def read_systems(runs: Sequence[str], benchmark: str | None = None) -> PooledSystems:
+def read_systems(
+    runs: Sequence[str], benchmark: str | None = None, store: PathLike | None = None
+) -> PooledSystems:
     """Read the hits and answers of every system of the runs.
 
     Args:
         runs: Runs, providers of runs as RUN#PROVIDER, and files of rankings.
         benchmark: Benchmark; by default that of the runs.
+        store: Store of past runs, if not the default.
     """
     files = [text for text in runs if _is_ranking_file(text)]
-    sources = [Source.find(text) for text in runs if text not in files]
+    sources = [Source.find(text, store) for text in runs if text not in files]
     place, loaded = _load(benchmark, sources)
     notes: list[str] = []
     chunkings = Chunkings(loaded)

@@ -62,6 +62,7 @@ class PoolRequest:
         benchmark: Benchmark; by default that of the runs.
         ledger: Folder or store of the ledger; by default the folder beside the benchmark.
         everything: Whether to pool hits that are judged already, for a second judge.
+        store: Store of past runs, if not the default.
     """
 
     runs: Sequence[str]
@@ -74,6 +75,7 @@ class PoolRequest:
     benchmark: str | None = None
     ledger: PathLike | None = None
     everything: bool = False
+    store: PathLike | None = None
 
     def __post_init__(self) -> None:
         if not self.runs:
@@ -134,7 +136,9 @@ def collect_pool(request: PoolRequest) -> Pooling:
 def _collect(request: PoolRequest) -> tuple[Pool, Pool | None, Path, tuple[str, ...]]:
     """Return the pool of the runs, the one that was there, its place, and what to say about it."""
     metrics = request.sums
-    place, benchmark, chunkings, systems, notes = read_systems(request.runs, request.benchmark)
+    place, benchmark, chunkings, systems, notes = read_systems(
+        request.runs, request.benchmark, request.store
+    )
     ledger = open_ledger(request.ledger or "", place)
     folder = ledger.folder
     path = folder / POOL

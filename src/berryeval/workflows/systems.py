@@ -28,6 +28,7 @@ from berryeval.stats import describe_unanswered
 from berryeval.workflows.run_finder import find_run
 
 if TYPE_CHECKING:
+    from berryeval._internal.files import PathLike
     from berryeval.scoring import Scores
 
 
@@ -50,10 +51,10 @@ class Source:
         return self.text.removesuffix(f"{MARK}{self.provider}") if self.provider else self.text
 
     @classmethod
-    def find(cls, text: str) -> Source:
+    def find(cls, text: str, store: PathLike | None = None) -> Source:
         """Find a run, see `find_run`, or one provider of it, given as `RUN#PROVIDER`."""
         run, provider = _split(text)
-        found = find_run(run)
+        found = find_run(run, store)
         source = cls(text, found.record, provider, found.folder)
         names = list(
             dict.fromkeys(one.name for part in source.run.benchmarks for one in part.providers)

@@ -1,0 +1,416 @@
+"""Rooms: the pools of a site, each with its judges, and a writer that stores their votes."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+
+from berryeval.errors import DataError, NotWrittenError
+from berryeval.judging import (
+    ENDING,
+    POOL,
+    Ballots,
+    PairChooser,
+    Stop,
+    check_grade,
+    check_judge,
+    name_place,
+    open_ledger,
+    order_disputed,
+)
+from berryeval.workflows import (
+    OpenPool,
+    PoolRequest,
+    choose_store,
+    collect_pool,
+    find_benchmark,
+    greet_judge,
+    load_judged,
+    open_pool,
+)
+
+if TYPE_CHECKING:
+    from berryeval.judging import Pair, Pool, Vote
+    from berryeval.web.site import SiteSettings
+
+_REQUEST: Final = "request"  # name of the id of a request, beside the fields of a vote
+_PAUSE: Final = 5.0  # seconds between looks at votes that other processes store
+_PATIENCE: Final = 10  # share of the time that choosing by grades may take: one part of so many
+_POOLS: Final = 4  # pools of runs whose hits are judged one by one
+_DEEPEST: Final = 1000  # rank of a hit that can be judged
+_Waiting: TypeAlias = "tuple[Sequence[Vote], Future[list[Vote]]]"
+
+
+@dataclass(frozen=True)
+class GivenVote:
+    """What a judge sends.
+
+    Attributes:
+        request: Id of the request, made by the sender; a vote that is sent twice counts once.
+        pair: Id of the pair.
+        grade: Grade; None if the judge cannot tell.
+        note: Remark.
+        withdrawn: Whether it takes the judge's last vote on the pair back.
+        adjudicates: Whether it ends a disagreement.
+    """
+
+    request: str
+    pair: str
+    grade: float | None = None
+    note: str = ""
+    withdrawn: bool = False
+    adjudicates: bool = False
+
+
+class Progress(NamedTuple):
+    """How far a judge is: pairs of the pool, and those that the judge has judged."""
+
+    pairs: int
+    judged: int
+
+
+class VoteWriter:
+    """Stores votes in a thread of its own: all that wait at a moment share one transaction."""
+
+    def __init__(self, store: Callable[[Sequence[Vote]], Sequence[Vote]]) -> None:
+        self._store = store
+        self._waiting: SimpleQueue[_Waiting | None] = SimpleQueue()
+        self._thread = threading.Thread(target=self._work, name="votes", daemon=True)
+        self._thread.start()
+
+    def submit(self, votes: Sequence[Vote]) -> Future[list[Vote]]:
+        """Return a future that ends when the votes are on the disk."""
+        future: Future[list[Vote]] = Future()
+        self._waiting.put((votes, future))
+        return future
+
+    def close(self) -> None:
+        """Store what waits, and end."""
+        self._waiting.put(None)
+        self._thread.join()
+
+    def _work(self) -> None:
+        while (first := self._waiting.get()) is not None:
+            batch, ended = [first], False
+            try:
+                while (more := self._waiting.get_nowait()) is not None:
+                    batch.append(more)
+                ended = True
+            except Empty:
+                pass
+            self._write(batch)
+            if ended:
+                return
+
+    def _write(self, batch: Sequence[_Waiting]) -> None:
+        try:
+            stored = iter(self._store([vote for votes, _ in batch for vote in votes]))
+        except Exception as error:  # noqa: BLE001 - goes to those who wait
+            if len(batch) > 1 and not isinstance(error, NotWrittenError):
+                for one in batch:  # only its sender hears of a vote that cannot be stored
+                    self._write([one])
+                return
+            for _, future in batch:
+                future.set_exception(error)
+            return
+        for votes, future in batch:
+            future.set_result(list(islice(stored, len(votes))))
+
+
+class Room:
+    """A pool and its judges. Votes are in memory, so that no request reads the ledger again."""
+
+    def __init__(self, name: str, opened: OpenPool) -> None:
+        self.name, self.opened = name, opened
+        self._pair_of = {pair.id: pair for pair in opened.pool.pairs}
+        self._chooser = PairChooser(opened.pool)
+        self._ballots = Ballots(opened.pool, opened.queries)
+        self._kept: dict[tuple[str, str], Vote] = {}  # by judge and request
+        self._lock, self._choosing = threading.RLock(), threading.Lock()
+        self._mark: Any = None
+        self._looked, self._graded, self._cost = 0.0, 0.0, 0.0
+        self._grades: dict[str, float] = {}
+        self._is_unsure = True
+        opened.ledger.hold()
+        self.look()
+        self._writer = VoteWriter(self._store)
+
+    @property
+    def pool(self) -> Pool:
+        """The pool."""
+        return self.opened.pool
+
+    def close(self) -> None:
+        """Store what waits, and close the ledger."""
+        self._writer.close()
+        self.opened.ledger.close()
+
+    def look(self) -> None:
+        """Take in the votes of other processes, at most every few seconds."""
+        with self._lock:
+            now = time.monotonic()
+            if not self._is_unsure and now - self._looked < _PAUSE:
+                return
+            self._looked = now
+            votes, self._mark = self.opened.ledger.read_on(self._mark)
+            self._take(votes)
+            self._is_unsure = False
+
+    def _take(self, votes: Sequence[Vote]) -> None:
+        with self._lock:
+            self._ballots.add(votes)
+            for vote in votes:
+                if request := vote.extra.get(_REQUEST):
+                    self._kept[vote.judge, str(request)] = vote
+
+    def greet(self, judge: str) -> tuple[str, ...]:
+        """Return what to tell a judge first; a name that looks like another's is an error."""
+        with self._lock:
+            return (*greet_judge(check_judge(judge), self._ballots.judges), *self.opened.notes)
+
+    def submit(self, judge: str, given: Sequence[GivenVote]) -> Future[list[Vote]]:
+        """Store votes of a judge; the future ends when they are on the disk, with all of them."""
+        with self._lock:
+            votes = [
+                self._kept.get((judge, one.request)) or self._make(judge, one) for one in given
+            ]
+        return self._writer.submit(votes)
+
+    def _make(self, judge: str, given: GivenVote) -> Vote:
+        pair = self._pair_of.get(given.pair)
+        if pair is None:
+            raise DataError(
+                f"the pair {given.pair!r:.40} is not in the pool of {self.name} any more; the pool "
+                "has changed since it was shown"
+            )
+        return self.make_vote(judge, pair, given)
+
+    def make_vote(self, judge: str, pair: Pair, given: GivenVote) -> Vote:
+        """Return the vote of a judge on a pair."""
+        if given.grade is not None:
+            check_grade(given.grade, self.opened.scale)
+        if judge not in self._ballots.judges:
+            self.greet(judge)
+        return self._ballots.make_vote(
+            pair, None if given.withdrawn else given.grade, judge, note=given.note,
+            withdrawn=given.withdrawn, adjudicates=given.adjudicates,
+            extra={_REQUEST: given.request},
+        )  # fmt: skip
+
+    def vote_on(self, judge: str, pair: Pair, given: GivenVote) -> Vote:
+        """Store a vote on a pair that need not be in the pool, and return it as stored."""
+        (vote,) = self._writer.submit([self.make_vote(judge, pair, given)]).result()
+        return vote
+
+    def _store(self, votes: Sequence[Vote]) -> list[Vote]:
+        """Store the votes whose request is new, and return all as they are stored."""
+        if self._is_unsure:  # the last votes may be stored although storing them failed
+            self.look()
+        new: dict[tuple[str, str], Vote] = {}
+        for vote in votes:
+            if _name_request(vote) not in self._kept:
+                new.setdefault(_name_request(vote), vote)
+        if new:
+            try:
+                self._take(self.opened.ledger.append(new.values()))
+            except BaseException:
+                self._is_unsure = True
+                raise
+        return [self._kept[_name_request(vote)] for vote in votes]
+
+    def measure_progress(self, judge: str) -> Progress:
+        """Return how far a judge is."""
+        with self._lock:
+            done = self._ballots.judged_by(judge)
+            return Progress(len(self._pair_of), len(done & self._pair_of.keys()))
+
+    def choose(
+        self, judge: str, count: int, without: Collection[str] = (), *, adjudicates: bool = False
+    ) -> list[Pair] | Stop:
+        """Return the next pairs of a judge, or why there are none.
+
+        Args:
+            judge: Name of the judge.
+            count: Number of pairs.
+            without: Ids of pairs that the judge has already, or does not want to see now.
+            adjudicates: Whether to choose from the pairs that judges disagree about.
+        """
+        self.look()
+        gone = set(without)
+        with self._lock:
+            if adjudicates:
+                every = order_disputed(self.pool, self._ballots)
+                left = [pair for pair in every if pair.id not in gone]
+                return left[:count] or Stop("the judges disagree about no other pair")
+            gone |= self._ballots.judged_by(judge)
+        open_pairs = (pair for pair in self.pool.pairs if pair.id not in gone)
+        if not self._chooser.decides:
+            return self._chooser.choose(list(islice(open_pairs, count)), {}, judge, count)
+        with self._choosing:
+            started = time.monotonic()
+            if started - self._graded > _PATIENCE * self._cost:
+                with self._lock:
+                    self._grades = dict(self._ballots.grades)
+                self._graded = started
+            found = self._chooser.choose(list(open_pairs), self._grades, judge, count)
+            self._cost = max(self._cost / 2, time.monotonic() - started)
+            return found
+
+    def votes_on(self, pair: Pair) -> list[Vote]:
+        """Return the current votes on a pair; only for those who adjudicate."""
+        with self._lock:
+            return self._ballots.votes_on(pair.id)
+
+    def count_disputed(self) -> int:
+        """Return the number of pairs that judges disagree about."""
+        with self._lock:
+            return len(self._ballots.disputed.keys() & self._pair_of.keys())
+
+    def count_by_judge(self) -> dict[str, int]:
+        """Return how many pairs of the pool each judge has judged, the most first."""
+        with self._lock:
+            found = {
+                one: len(self._ballots.judged_by(one) & self._pair_of.keys())
+                for one in self._ballots.judges
+            }
+        return dict(sorted(found.items(), key=lambda one: (-one[1], one[0])))
+
+
+def _name_request(vote: Vote) -> tuple[str, str]:
+    return vote.judge, str(vote.extra[_REQUEST])
+
+
+class Rooms:
+    """The rooms of a site by name; each opens when it is first needed."""
+
+    def __init__(self, settings: SiteSettings) -> None:
+        self._settings = settings
+        self._open: dict[str, tuple[object, Room]] = {}
+        self._lock = threading.RLock()
+        self._hits: OrderedDict[tuple[str, ...], Pool] = OrderedDict()
+
+    @property
+    def ledger(self) -> str | None:
+        """The place of the votes; None for the folder beside each benchmark."""
+        if self._settings.ledger is None and self._settings.users:
+            return choose_store(self._settings.store)
+        return self._settings.ledger
+
+    def find_pools(self) -> dict[str, Path]:
+        """Return the files of the pools that can be judged, by the name of their room."""
+        named = self._settings.benchmarks
+        folders = [*map(name_place, named)] or sorted(Path().glob(f"*{ENDING}"))
+        if self.ledger and Path(self.ledger).is_dir():
+            folders = [Path(self.ledger)]
+        files = {one.stem: one / POOL for one in folders}
+        return {name: path for name, path in files.items() if named or path.is_file()}
+
+    def get(self, name: str) -> Room:
+        """Return a room; it is opened again if its pool has changed."""
+        path = self.find_pools().get(name)
+        if path is None:
+            raise DataError(
+                f"no pool {name!r:.80} here; make one with berryeval judge pool RUN, in the folder "
+                "of the server"
+            )
+        return self._enter(name, _sign(path), lambda: self._open_pool(path))
+
+    def find_open(self, name: str) -> Room | None:
+        """Return a room that is open already, without a look at the disk."""
+        found = self._open.get(name)
+        return found[1] if found else None
+
+    def _enter(self, name: str, version: object, opened: Callable[[], OpenPool]) -> Room:
+        with self._lock:
+            known = self._open.get(name)
+            if known is not None and known[0] == version:
+                return known[1]
+            room = Room(name, opened())
+            self._open[name] = version, room
+        if known is not None:
+            known[1].close()
+        return room
+
+    def _open_pool(self, path: Path) -> OpenPool:
+        source = find_benchmark(None, str(path.parent)) if path.is_file() else path.parent.stem
+        name = source if isinstance(source, str) else source.source
+        return open_pool(name, self.ledger)
+
+    def close(self) -> None:
+        """Store what waits, and close every room; the next request opens it again."""
+        with self._lock:
+            rooms = [room for _, room in self._open.values()]
+            self._open.clear()
+        for room in rooms:
+            room.close()
+
+    def vote_on_hit(
+        self, judge: str, run: str, provider: str, query_id: str, rank: int, given: GivenVote,
+        benchmark: str | None = None,
+    ) -> Vote:  # fmt: skip
+        """Store a vote on a hit of a run, which need not be in a pool.
+
+        Args:
+            judge: Name of the judge.
+            run: Name of the run.
+            provider: Name of the provider.
+            query_id: Id of the query.
+            rank: Rank of the hit, from 1.
+            given: Grade, note and request; its `pair` is not used.
+            benchmark: Name of the benchmark in the run; None if the run has only one.
+        """
+        pool, pair = self._find_hit(run, provider, query_id, rank, benchmark)
+        name = name_place(pool.benchmark).stem
+        if name in self.find_pools():
+            return self.get(name).vote_on(judge, pair, given)
+        return self._enter(name, None, lambda: self._open_unpooled(pool)).vote_on(
+            judge, pair, given
+        )
+
+    def _open_unpooled(self, pool: Pool) -> OpenPool:
+        loaded = load_judged(find_benchmark(pool.benchmark), "none").benchmark
+        ledger = open_ledger(self.ledger or "", pool.benchmark)
+        return OpenPool(replace(pool, pairs=(), rankings={}), ledger, loaded)
+
+    def _find_hit(
+        self, run: str, provider: str, query_id: str, rank: int, benchmark: str | None
+    ) -> tuple[Pool, Pair]:
+        """Return the pair that judges would see for a hit, and the pool of the run."""
+        key = (run, provider, benchmark or "")
+        with self._lock:
+            pool = self._hits.get(key)
+        if pool is None:
+            if Path(run).name != run:
+                raise DataError(f"no run {run!r:.80}: expected the name of a run, not a path")
+            request = PoolRequest(
+                (f"{run}#{provider}",), depth=_DEEPEST, benchmark=benchmark, everything=True,
+                store=self._settings.store,
+            )  # fmt: skip
+            pool = collect_pool(request).pool
+            with self._lock:
+                self._hits[key] = pool
+                while len(self._hits) > _POOLS:
+                    self._hits.popitem(last=False)
+        (queries,) = pool.rankings.values()
+        entries = queries.get(query_id, [])
+        if not 1 <= rank <= len(entries):
+            raise DataError(
+                f"{provider} of {run} has no hit at rank {rank} for the query {query_id!r:.80}"
+            )
+        return pool, next(pair for pair in pool.pairs if pair.id == entries[rank - 1])
+
+
+def _sign(path: Path) -> tuple[int, int] | None:
+    """Return what changes when a file is written again."""
+    if not path.is_file():
+        return None
+    found = path.stat()
+    return found.st_mtime_ns, found.st_size
