@@ -190,7 +190,8 @@ def test_the_page_shows_the_comparison() -> None:
         run_of("one", {"bm25": mixed(), odd: mixed(*range(12))}), baseline="bm25", moved=1
     )
     [page] = EXPORTERS.get("html").files(report, "")
-    assert "&lt;b&gt;&amp; is better than bm25: nDCG@3 +0.486" in page.text
+    assert "&lt;b&gt;&amp; is better than bm25</bdi>.</p>" in page.text
+    assert "<bdi>nDCG@3 +0.486, 95" in page.text
     assert "entered the top 3: guide &gt; Tea (grade 2, not found → rank 1)" in page.text
     assert odd not in page.text
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+import berryeval as be
 from berryeval.reports.html.page import render
 from berryeval.reports.sections import Report
 from berryeval.reports.trend import build_trend_lines, write_trend
@@ -287,4 +288,46 @@ def test_the_trend_page_is_silent_legible_and_fits(
     found = page.evaluate(CONTRASTS)
     assert len(found) > 100
     assert [text for contrast, text in found if contrast < LEAST_CONTRAST] == []
+    page.close()
+
+
+@pytest.fixture(scope="module")
+def comparisons(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """Write pages of comparisons: one of ordinary texts, and one that breaks careless pages."""
+    folder, paths = tmp_path_factory.mktemp("compared"), []
+    for name, run in (("usual", run_record(8, (0.3, 0.6), hits=12)), ("nasty", nasty_run())):
+        paths.append(folder / f"{name}.html")
+        paths[-1].write_text(render(be.compare_runs(run, by="category")), encoding="utf-8")
+    return paths
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(390, "light"), (1400, "dark")])
+def test_the_page_of_a_comparison_is_silent_legible_and_fits(
+    browser: Any, comparisons: list[Path], width: int, scheme: str
+) -> None:
+    for path in comparisons:
+        page, noise = opened(browser, path, width, scheme)
+        assert noise == [path.as_uri()]
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        found = page.evaluate(CONTRASTS)
+        assert [text for contrast, text in found if contrast < LEAST_CONTRAST] == []
+        page.close()
+
+
+def test_a_comparison_shows_the_verdict_first_and_unfolds_one_query(
+    browser: Any, comparisons: list[Path]
+) -> None:
+    path = comparisons[0]
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page.goto(path.as_uri())
+    tops = [
+        page.locator(f".compared {name}").first.bounding_box()["y"]
+        for name in (".verdict", ".scroll", ".figures", ".moved-h", "details.moved")
+    ]
+    assert tops == sorted(tops)
+    assert page.locator(".verdict svg").first.is_visible()
+    assert page.locator("details.moved .wanted:visible").count() == 1
+    assert page.locator("details.moved .rankings:visible .ranking").count() == 2
+    page.locator("details.moved .all a").first.click()
+    assert page.evaluate("location.hash").startswith("#s0-q")
     page.close()

@@ -34,12 +34,16 @@ if TYPE_CHECKING:
         write_files,
         write_in_format,
     )
-    from berryeval.reports.html.page import (
-        build_environment,
-        report_script,
-        report_style,
-        view_report,
+    from berryeval.reports.html.page import report_script, report_style, view_report
+    from berryeval.reports.html.pairs import (
+        SystemPair,
+        list_pairs,
+        render_charts,
+        render_moved,
+        render_tables,
+        render_verdict,
     )
+    from berryeval.reports.html.typography import build_environment
     from berryeval.reports.legends import (
         INTERVAL_NAME,
         build_legend,

@@ -251,7 +251,7 @@ def draw_differences_of(
         for name, one, interval in shown
     )
     return Figure(
-        _build_spec(data, places, "name") | {"width": WIDTH},
+        _build_spec(data, places, "name") | {"width": WIDTH if by else _WIDTH},
         f"{pair}, with {ends}s; the line marks no difference.{left_out}",
         f"{pair} with {ends}. {words}.",
     )

@@ -5,14 +5,14 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Sequence
-from functools import cache, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from berryeval.reports import differences
 from berryeval.reports.exports import Exporter, single_file
-from berryeval.reports.html import svg
+from berryeval.reports.html import pairs, svg
 from berryeval.reports.html.breakdown import build_breakdowns, draw_heat_map
-from berryeval.reports.html.contrasts import build_contrasts, draw_differences_of, draw_leads
+from berryeval.reports.html.contrasts import build_contrasts, draw_leads
 from berryeval.reports.html.failures import collect_failures, find_disagreements
 from berryeval.reports.html.headline import build_headline
 from berryeval.reports.html.provenance import collect_facts, describe_unjudged, reliability_notes
@@ -33,7 +33,7 @@ from berryeval.reports.html.trend_lines import (
     view_lines,
     view_points,
 )
-from berryeval.reports.html.typography import FILTERS, clean, shorten_names
+from berryeval.reports.html.typography import build_environment, shorten_names
 from berryeval.reports.legends import (
     INTERVAL_NAME,
     describe_interval,
@@ -41,19 +41,15 @@ from berryeval.reports.legends import (
     group_by_owner,
     name_fallen,
 )
-from berryeval.reports.tables import build_differences_table, result_keys
 
 if TYPE_CHECKING:
-    from jinja2 import Environment
-
     from berryeval.reports.differences import ComparedBenchmark
     from berryeval.reports.html.contrasts import Contrast
     from berryeval.reports.html.standings import Standings
     from berryeval.reports.html.svg import Drawing
     from berryeval.reports.sections import Report, Section
-    from berryeval.reports.tables import Table
     from berryeval.reports.trend import TrendLine
-    from berryeval.stats import Comparison, PairedDifference
+    from berryeval.stats import Comparison
 
 
 def render(report: Report) -> str:
@@ -69,19 +65,18 @@ def render(report: Report) -> str:
 def view_report(report: Report) -> dict[str, Any]:
     """Collect what the template `page.html` shows."""
     studio = svg.Studio()
+    sections = [
+        _view_section(one, place, studio, compared=report.compares(one))
+        for place, one in enumerate(report.sections)
+    ]
     return {
         "report": report,
         "group_by_owner": group_by_owner,
         "name_fallen": name_fallen,
         "differences": differences,
-        "describe_test": describe_test,
-        "metric_table": _metric_table,
-        "group_table": _group_table,
-        "draw_pair": partial(_draw_pair, report, studio),
-        "sections": [
-            _view_section(one, place, studio, compared=report.compares(one))
-            for place, one in enumerate(report.sections)
-        ],
+        "pairs": pairs,
+        "query_links": partial(_link_queries, sections),
+        "sections": sections,
         "runs": [collect_facts(run) for run in report.runs],
         "benchmarks": len({one.name for one in report.sections}),
         "asked": len({(one.name, query.id) for one in report.sections for query in one.queries}),
@@ -167,30 +162,15 @@ def _describe_method(contrasts: tuple[Contrast, ...], found: Comparison | None) 
     return f"{intervals}{alone if intervals else ''}; p: {describe_test(rows)}"
 
 
-# Comparisons.
-
-
-def _metric_table(one: ComparedBenchmark, rows: Sequence[PairedDifference]) -> Table:
-    table = build_differences_table([("", row) for row in rows], level=one.comparison.level)
-    return table.select(["metric", *result_keys(one), "finding"])
-
-
-def _group_table(one: ComparedBenchmark, rows: Sequence[tuple[str, PairedDifference]]) -> Table:
-    table = build_differences_table(rows, level=one.comparison.level, by=one.by)
-    return table.select(["group", "queries", *result_keys(one), "finding"])
-
-
-def _draw_pair(
-    report: Report, studio: svg.Studio, one: ComparedBenchmark, rows: Sequence[PairedDifference]
-) -> list[Drawing]:
-    """Draw the differences of a pair by metric, and those of the first metric by group."""
-    places = {system.label: system.place for part in report.sections for system in part.systems}
-    members = differences.rows_by_group(one.comparison, rows[0])
-    figures = (
-        draw_differences_of([(row.metric, row) for row in rows], places),
-        draw_differences_of(members, places, one.by),
-    )
-    return [drawing for figure in figures if (drawing := studio.draw(figure)) is not None]
+def _link_queries(sections: Sequence[dict[str, Any]], one: ComparedBenchmark) -> dict[str, str]:
+    """Return the place of each query of a compared benchmark that the page shows."""
+    found: dict[str, str] = {}
+    for section in sections:
+        shown = section["details"].numbers if section["benchmark"] == one.benchmark else ()
+        for query, place in section["numbers"].items():
+            if place in shown:
+                found.setdefault(query, f"#s{section['number']}-q{place}")
+    return found
 
 
 # The trend page.
@@ -273,25 +253,3 @@ def report_style() -> str:
 def report_script() -> str:
     """Return the script of the report, which filters and sorts its queries."""
     return build_environment().get_template("page.js").render()
-
-
-@cache
-def build_environment(package: str = "") -> Environment:
-    """Return the templates of the report; those of a package take the place of ours.
-
-    So a package with a `layout.html` of its own shows the report within its own pages.
-    """
-    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
-
-    names = [package, "berryeval.reports.html"] if package else ["berryeval.reports.html"]
-    environment = Environment(
-        loader=ChoiceLoader([PackageLoader(name) for name in names]),
-        autoescape=True,
-        undefined=StrictUndefined,
-        finalize=clean,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {one.__name__: one for one in FILTERS}
-    environment.globals |= {"hues": len(svg.SYSTEMS), "forms": len(svg.SHAPES)}
-    return environment

@@ -173,18 +173,29 @@ def view_queries(section: Section) -> QueryViews:
         per_query = max(1, lines // len(queries))
         chosen = choose_queries(section, min(MOST_QUERIES, max(10, MOST_HITS // per_query)))
         queries = [one for one in queries if one[1].id in chosen]
-    grades = (system.answers.highest_grade for system in section.systems)
-    # The highest grade has the deepest shade.
-    highest = max((grade for grade in grades if grade is not None), default=1.0)
     metric = deciding_metric(section)
     columns = [
         _Column(system, system.place, values_by_query(system, metric))
         for system in order_systems(section)
     ]
-    parts = {id(system.benchmark): system.benchmark for system in section.systems}
-    texts = {one.name: one.text for part in parts.values() for one in part.passages}
-    shown = tuple(_view_query(columns, texts, number, query, highest) for number, query in queries)
+    shown = _view_all(columns, queries)
     return QueryViews(shown, len(section.queries) - len(shown))
+
+
+def view_pair(systems: Sequence[System], metric: str, queries: Sequence[str]) -> list[QueryView]:
+    """Return those of these queries that a pair of systems answered, the first system left."""
+    columns = []
+    for system in systems:
+        scores = system.record.scores_with(metric)
+        values = {} if scores is None else scores.per_query(metric)
+        columns.append(_Column(system, system.place, values))
+    known = {query.id: query for system in systems for query in system.benchmark.queries}
+    answered = [
+        (number, known[query])
+        for number, query in enumerate(queries)
+        if query in known and any(system.find_answer(query) for system in systems)
+    ]
+    return list(_view_all(columns, answered))
 
 
 class _Column(NamedTuple):
@@ -193,6 +204,18 @@ class _Column(NamedTuple):
     system: System
     place: int
     values: dict[str, float]
+
+
+def _view_all(
+    columns: Sequence[_Column], queries: Sequence[tuple[int, Query]]
+) -> tuple[QueryView, ...]:
+    systems = [column.system for column in columns]
+    grades = (system.answers.highest_grade for system in systems)
+    # The highest grade has the deepest shade.
+    highest = max((grade for grade in grades if grade is not None), default=1.0)
+    parts = {id(system.benchmark): system.benchmark for system in systems}
+    texts = {one.name: one.text for part in parts.values() for one in part.passages}
+    return tuple(_view_query(columns, texts, number, query, highest) for number, query in queries)
 
 
 def _view_query(
@@ -252,7 +275,7 @@ def _view_wanted(
             shorten(one.name, NAME_CHARACTERS),
             f"{one.grade:g}",
             _shade(one.grade, highest),
-            *_fold(one.text),
+            *_fold(_drop_heading(one.text)),
             tuple(
                 (column.place, column.system.label, one.ranks[column.place])
                 for column, _ in answers
@@ -335,6 +358,12 @@ def _innermost_heading(name: str, identifier: str) -> str:
 def _strip_heading(heading: str, passage: str) -> str:
     rest = passage.lstrip("# ")
     return rest[len(heading) :] if heading and rest.startswith(f"{heading}\n") else passage
+
+
+def _drop_heading(passage: str) -> str:
+    """Return a passage without the Markdown heading that it begins with, unless that is all."""
+    first, _, rest = passage.lstrip().partition("\n")
+    return rest if first.startswith("#") and rest.strip() else passage
 
 
 def _shade(grade: float | None, highest: float) -> int:

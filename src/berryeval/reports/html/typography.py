@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from html import escape
 from typing import TYPE_CHECKING, Any, Final
 
@@ -13,6 +14,7 @@ from berryeval._internal import numbers
 from berryeval._internal.text import escape_controls, pluralize
 
 if TYPE_CHECKING:
+    from jinja2 import Environment
     from markupsafe import Markup
 
     from berryeval._internal.aggregates import Interval
@@ -197,8 +199,33 @@ def _number_name(name: str, taken: set[str], room: int) -> str:
     return shown
 
 
-# Filters of the templates.
+# Templates.
+
 FILTERS: Final = (
     allow_breaks, chance, duration, keep_words, pluralize, probability, shorten, signed, span,
     tie_percent, value,
 )  # fmt: skip
+
+
+@cache
+def build_environment(package: str = "") -> Environment:
+    """Return the templates of the report; those of a package take the place of ours.
+
+    So a package with a `layout.html` of its own shows the report within its own pages.
+    """
+    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+
+    from berryeval.reports.sections import COLORS, SHAPES
+
+    names = [package, "berryeval.reports.html"] if package else ["berryeval.reports.html"]
+    environment = Environment(
+        loader=ChoiceLoader([PackageLoader(name) for name in names]),
+        autoescape=True,
+        undefined=StrictUndefined,
+        finalize=clean,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {one.__name__: one for one in FILTERS}
+    environment.globals |= {"hues": COLORS, "forms": SHAPES}
+    return environment
