@@ -148,27 +148,30 @@ class House:
         }
 
 
-HOUSE = House(SOURCE)
+@pytest.fixture(scope="module")
+def ours() -> House:
+    """Parse our own package."""
+    return House(SOURCE)
 
 
-def test_packages_import_each_other_through_their_doors() -> None:
-    assert HOUSE.deep_imports() == set()
+def test_packages_import_each_other_through_their_doors(ours: House) -> None:
+    assert ours.deep_imports() == set()
 
 
-def test_only_packages_define_all() -> None:
-    assert HOUSE.stray_exports() == set()
+def test_only_packages_define_all(ours: House) -> None:
+    assert ours.stray_exports() == set()
 
 
-def test_a_short_module_is_a_plugin_or_has_two_importers() -> None:
-    assert HOUSE.small_modules() - COMMANDS == set()
+def test_a_short_module_is_a_plugin_or_has_two_importers(ours: House) -> None:
+    assert ours.small_modules() - COMMANDS == set()
 
 
-def test_file_names_are_unique() -> None:
-    assert HOUSE.repeated_names() - MIRRORED_NAMES == set()
+def test_file_names_are_unique(ours: House) -> None:
+    assert ours.repeated_names() - MIRRORED_NAMES == set()
 
 
-def test_no_door_offers_the_name_of_a_module() -> None:
-    assert HOUSE.shadowing_names() == set()
+def test_no_door_offers_the_name_of_a_module(ours: House) -> None:
+    assert ours.shadowing_names() == set()
 
 
 def build(root: Path, files: dict[str, str]) -> House:

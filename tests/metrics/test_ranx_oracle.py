@@ -1,13 +1,8 @@
-"""ranx itself against the profile `ranx`: random judgments and runs, ties and gaps included.
-
-ranx compiles its functions on first use, which takes more than a minute. Here they run as the plain
-Python that they are written in, at once; `NUMBA_DISABLE_JIT=0` runs them compiled.
-"""
+"""ranx itself against the profile `ranx`: random judgments and runs, ties and gaps included."""
 
 from __future__ import annotations
 
 import math
-import os
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pytest
@@ -15,13 +10,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from berryeval.scoring.engine import evaluate
+from tests.ranx_oracle import load_ranx
 
 if TYPE_CHECKING:
     from berryeval.scoring.scores import Scores
-
-numba = pytest.importorskip("numba", reason="ranx does not run on this version of Python")
-numba.config.DISABLE_JIT = os.environ.get("NUMBA_DISABLE_JIT", "1") != "0"
-ranx = pytest.importorskip("ranx", reason="ranx does not run on this version of Python")
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:unsafe cast from uint64"),  # compiled: how it hashes ids
@@ -56,6 +48,7 @@ def runs(scores: st.SearchStrategy[float]) -> st.SearchStrategy[Table]:
 
 def theirs(qrels: Table, run: Table, names: tuple[str, ...]) -> tuple[dict[str, Any], Table]:
     """Score with ranx; return the values and the run in the order of ranx."""
+    ranx = load_ranx()
     results = ranx.Run(run)
     ranx.evaluate(
         ranx.Qrels(qrels), results, [*names, "hits"], return_mean=False, make_comparable=True
@@ -124,5 +117,6 @@ def test_ranx_treats_a_negative_grade_as_judged() -> None:
 
 def test_hits_are_summed_where_ranx_averages() -> None:
     qrels, run = {"q1": {"d01": 1}, "q2": {"d02": 1}}, {"q1": {"d01": 1.0}, "q2": {"d02": 1.0}}
+    ranx = load_ranx()
     assert ranx.evaluate(ranx.Qrels(qrels), ranx.Run(run), "hits") == 1.0
     assert evaluate(qrels, run, ["hits"], profile="ranx").mean["hits"] == 2.0

@@ -11,8 +11,6 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
 
-from qdrant_client import QdrantClient, models
-
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -26,7 +24,10 @@ class Server(ThreadingHTTPServer):
     daemon_threads = True
 
     def __init__(self) -> None:
+        from qdrant_client import QdrantClient, models
+
         super().__init__(("127.0.0.1", 0), Handler)
+        self.models = models
         self.client = QdrantClient(":memory:")
         self.asked: list[tuple[str, str, Any]] = []
         self.answer: tuple[int, dict[str, str], bytes] | None = None
@@ -42,7 +43,7 @@ class Handler(BaseHTTPRequestHandler):
     server: Server
 
     def do_PUT(self) -> None:
-        body = self.body()
+        body, models = self.body(), self.server.models
         name, rest = self.collection()
         if self.refused("PUT", body):
             return
@@ -62,7 +63,7 @@ class Handler(BaseHTTPRequestHandler):
         if self.refused("POST", body):
             return
         name, _ = self.collection()
-        inside = models.Filter(**body["filter"]) if body.get("filter") else None
+        inside = self.server.models.Filter(**body["filter"]) if body.get("filter") else None
         found = self.server.client.query_points(
             name, query=body["query"]["nearest"], limit=body["limit"], with_payload=False,
             query_filter=inside,

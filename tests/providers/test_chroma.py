@@ -5,9 +5,7 @@ from __future__ import annotations
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
-import chromadb
 import pytest
-from chromadb.config import Settings
 
 from berryeval.data.records import Chunk
 from berryeval.errors import ProviderError
@@ -22,6 +20,9 @@ TOPICS = ["harbour", "engine", "violin", "glacier", "market"]
 
 
 def test_a_user_folder_keeps_its_collections(tmp_path: Path) -> None:
+    import chromadb
+    from chromadb.config import Settings
+
     settings = Settings(anonymized_telemetry=False)
     made: Any = chromadb.PersistentClient(str(tmp_path), settings=settings)
     with closing(made) as client:

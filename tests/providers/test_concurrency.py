@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from model2vec import StaticModel
 from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import Whitespace
@@ -64,6 +63,8 @@ class Place(ExitStack):
 
     def model(self) -> dict[str, Any]:
         """A model2vec model of the words of the corpus."""
+        from model2vec import StaticModel
+
         words = {word: None for chunk in corpus()[0] for word in chunk.text.split()}
         names = {word: place for place, word in enumerate(["[UNK]", "[PAD]", *words])}
         tokenizer = Tokenizer(WordLevel(names, unk_token="[UNK]"))  # noqa: S106 - no secret

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from model2vec import StaticModel
 from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import Whitespace
@@ -194,6 +193,8 @@ def test_a_missing_package_is_named_with_its_install_command(
 
 @pytest.fixture(scope="module")
 def model_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    from model2vec import StaticModel
+
     words = ["[UNK]", "[PAD]", "tokens", "expire", "backup", "night", "pool", "database"]
     tokenizer = Tokenizer(WordLevel({word: p for p, word in enumerate(words)}, unk_token="[UNK]"))  # noqa: S106
     tokenizer.pre_tokenizer = Whitespace()
@@ -204,6 +205,8 @@ def model_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_model2vec_vectors_match_the_package(model_folder: Path) -> None:
+    from model2vec import StaticModel
+
     embedder = build_embedder("model2vec", {"model": str(model_folder), "query_prefix": "night "})
     texts = ["tokens expire", "pool", "", "zzz", "a\x00b\ud800"]
     theirs = StaticModel.from_pretrained(str(model_folder)).encode(["tokens expire", "pool"])

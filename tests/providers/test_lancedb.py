@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import lancedb
 import pytest
 
 from berryeval.errors import ProviderError
@@ -21,6 +20,8 @@ def test_the_temporary_folder_is_removed() -> None:
 
 
 def test_a_user_folder_keeps_its_tables(tmp_path: Path) -> None:
+    import lancedb
+
     database = lancedb.connect(str(tmp_path))
     database.create_table("mine", [{"x": 1}])
     with LanceDb(str(tmp_path)) as provider:
