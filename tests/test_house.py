@@ -21,7 +21,7 @@ SPECIAL_NAMES = {"__init__", "__main__"}
 MIRRORED_NAMES = {"validate"}
 
 # Short modules with one importer on purpose: every command has its own file.
-COMMANDS = {"berryeval.cli.init", "berryeval.cli.version"}
+COMMANDS = {"berryeval.cli.init", "berryeval.cli.serve", "berryeval.cli.version"}
 
 
 class House:

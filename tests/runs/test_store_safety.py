@@ -345,7 +345,8 @@ def test_store_of_the_first_schema_is_upgraded(place: str) -> None:
         for column in ("data", "cost"):
             connection.execute(text(f"ALTER TABLE berryeval_results DROP COLUMN {column}"))
         connection.execute(text("ALTER TABLE berryeval_runs DROP COLUMN tags"))
-        connection.execute(text("DROP TABLE berryeval_votes"))
+        for table in ("votes", "users"):
+            connection.execute(text(f"DROP TABLE berryeval_{table}"))
         connection.execute(text("UPDATE berryeval_store SET version = 1"))
     database.close()
     with open_store(place) as store:
@@ -356,6 +357,23 @@ def test_store_of_the_first_schema_is_upgraded(place: str) -> None:
             "run-0002",
         ]
         assert [point.value.value for point in store.trend(cost="usd")] == [0.25, 0.25]
+        assert store.users.list() == []
+
+
+def test_damaged_run_does_not_prevent_an_upgrade(place: str) -> None:
+    """A run of schema 4 whose head cannot be read gets no tags, and the others get theirs."""
+    with open_store(place) as store:
+        for number in (1, 2):
+            store.add(replace(run_of(number), plan={"tags": {"round": number}}))
+    database = Database(Place.of(place), make=False)
+    with database.writing() as connection:
+        connection.execute(text("ALTER TABLE berryeval_runs DROP COLUMN tags"))
+        connection.execute(text("DROP TABLE berryeval_users"))
+        connection.execute(text("UPDATE berryeval_runs SET head = 'x' WHERE id = 'run-0001'"))
+        connection.execute(text("UPDATE berryeval_store SET version = 4"))
+    database.close()
+    with open_store(place) as store:
+        assert [one.tags for one in store.list_runs()] == [{"round": "2"}, {}]
 
 
 @pytest.mark.parametrize(

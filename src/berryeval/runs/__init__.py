@@ -54,5 +54,6 @@ if TYPE_CHECKING:
     from berryeval.runs.store.schema import to_column_text, vote_rows
     from berryeval.runs.store.store import Added, Store, canonical_metric, open_store
     from berryeval.runs.store.trends import TrendAbout, TrendPoint
+    from berryeval.runs.store.users import ROLES, Role, StoredUser, Users
 else:
     __getattr__, __dir__ = open_door(__name__)

@@ -29,8 +29,11 @@ class Person:
 class Accounts(Protocol):
     """Finds the person behind a token or a session."""
 
+    def open_link(self, token: str) -> Person | None:
+        """Return the person who signs in with a token; None if it is wrong or used up."""
+
     def find_by_token(self, token: str) -> Person | None:
-        """Return the person with a token; None if it is wrong or used up."""
+        """Return the person of a request of a program; None if the token is wrong."""
 
     def open_session(self, person: Person) -> str:
         """Return the value of the cookie of a new session."""
@@ -47,12 +50,16 @@ class LocalAccounts:
     key: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
     token: str = field(default_factory=lambda: secrets.token_urlsafe(32), repr=False)
 
-    def find_by_token(self, token: str) -> Person | None:
+    def open_link(self, token: str) -> Person | None:
         """Return the person if the token is right, and replace it by a new one."""
         if not hmac_equal(token, self.token):
             return None
         self.token = secrets.token_urlsafe(32)
         return Person(self.name, "administer")
+
+    def find_by_token(self, token: str) -> Person | None:  # noqa: ARG002 - of the protocol
+        """Return None: programs need a token of their own, which only `--users` gives."""
+        return None
 
     def open_session(self, person: Person) -> str:
         """Return the value of the cookie of a new session."""

@@ -32,7 +32,7 @@ def build_application(site: Site) -> FastAPI:
     """Build the application of a site; a new page is a router of `_ROUTERS`."""
     app = FastAPI(
         title="BerryEval", version=__version__, docs_url=None, redoc_url=None,
-        openapi_url="/api/v1/openapi.json", root_path=site.settings.root,
+        openapi_url="/api/v1/openapi.json", servers=[{"url": site.settings.root or "/"}],
     )  # fmt: skip
     app.state.site = site
     for name in _TYPES:

@@ -42,7 +42,7 @@ def sign_out(request: Request) -> Response:
 
 def _sign_in(request: Request, token: str) -> Response:
     site = site_of(request)
-    person = site.accounts.find_by_token(token)
+    person = site.accounts.open_link(token)
     if person is None:
         users = site.settings.users
         return render(request, "sign_in.html", status=403, users=users, wrong=bool(token))

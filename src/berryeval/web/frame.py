@@ -30,7 +30,11 @@ def environment() -> Environment:
 
 
 def render(request: Request, template: str, *, status: int = 200, **values: Any) -> HTMLResponse:
-    """Render a page of the site; with htmx, templates may show a part only (`part`)."""
+    """Render a page of the site.
+
+    With htmx, templates may show a part only (`part`). Every form with the method post sends
+    `form_token` as a hidden field.
+    """
     shown = (
         environment()
         .get_template(template)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from http import HTTPStatus
 from http.cookies import CookieError, SimpleCookie
 from typing import TYPE_CHECKING, Final
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
@@ -25,7 +26,10 @@ COOKIE: Final = "berryeval"
 API: Final = "/api/"
 _OPEN: Final = ("/static/", "/enter", "/sign-in")
 _SAFE: Final = {"GET", "HEAD", "OPTIONS"}
-_LOOPBACK: Final = {"127.0.0.1", "localhost", "[::1]"}
+_FORM: Final = "application/x-www-form-urlencoded"
+_LOOPBACK: Final = {"127.0.0.1", "localhost", "::1"}
+LARGE: Final = {"/api/v1/runs": 1 << 29}  # bytes of a body, by path
+_LARGEST: Final = 1 << 20  # bytes of any other body
 _POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -55,11 +59,15 @@ class Guard:
         root = self._site.settings.root
         if root and scope["path"].startswith(f"{root}/"):
             scope = {**scope, "path": scope["path"][len(root) :], "raw_path": None}
+        send = _with_headers(send, scope)
         refused = self._check(scope)
-        if refused is not None:
-            await refused(scope, receive, _with_headers(send, scope))
-        else:
-            await self._app(scope, receive, _with_headers(send, scope))
+        if refused is None and scope["method"] not in _SAFE:
+            receive = _limit_body(receive, LARGE.get(scope["path"], _LARGEST))
+            try:
+                receive, refused = await self._check_forgery(scope, receive)
+            except HTTPException as error:
+                refused = JSONResponse({"error": error.detail}, error.status_code)
+        await (refused or self._app)(scope, receive, send)
 
     def _check(self, scope: Scope) -> Response | None:
         headers, path = Headers(scope=scope), scope["path"]
@@ -76,31 +84,42 @@ class Guard:
                 text = "sign in: send the header Authorization: Bearer TOKEN"
                 return JSONResponse({"error": text}, 401, {"www-authenticate": "Bearer"})
             return RedirectResponse(f"{self._site.settings.root}/sign-in", 303)
-        if scope["method"] not in _SAFE and "authorization" not in headers:
-            return self._check_origin(headers, path, cookie)
         return None
 
     def _is_known_host(self, given: str) -> bool:
         settings = self._site.settings
         name = given.rsplit(":", 1)[0] if not given.endswith("]") else given
         known = {settings.host, urlsplit(settings.url).hostname or ""}
-        return bool(name) and name.lower() in _LOOPBACK | known
+        return bool(name) and name.strip("[]").lower() in _LOOPBACK | known
 
     def _identify(self, headers: Headers, cookie: str) -> Person | None:
-        scheme, _, token = headers.get("authorization", "").partition(" ")
-        if scheme.lower() == "bearer":
-            return self._site.accounts.find_by_token(token.strip())
+        if (token := _read_bearer(headers)) is not None:
+            return self._site.accounts.find_by_token(token)
         return self._site.accounts.find_by_session(cookie) if cookie else None
 
-    def _check_origin(self, headers: Headers, path: str, cookie: str) -> Response | None:
+    async def _check_forgery(
+        self, scope: Scope, receive: Receive
+    ) -> tuple[Receive, Response | None]:
+        """Refuse requests that a page of another site could have made a browser send."""
+        headers = Headers(scope=scope)
+        if _read_bearer(headers) is not None:
+            return receive, None
         origin = urlsplit(headers.get("origin", ""))
         wanted = urlsplit(self._site.settings.url).netloc or headers.get("host", "")
         if origin.netloc not in {wanted, headers.get("host", "")}:
-            return JSONResponse({"error": "the request comes from another site"}, 403)
-        token = headers.get("x-form-token", "")
-        if cookie and path.startswith(API) and not hmac_equal(token, form_token(cookie)):
-            return JSONResponse({"error": "the page is too old: load it again"}, 403)
-        return None
+            return receive, JSONResponse({"error": "the request comes from another site"}, 403)
+        cookie = _read_cookie(headers.get("cookie", ""))
+        if not cookie:
+            return receive, None
+        token = headers.get("x-form-token")
+        if token is None and headers.get("content-type", "").partition(";")[0].strip() == _FORM:
+            body = await _read_body(receive)
+            receive = _replay(body)
+            token = parse_qs(body.decode(errors="replace")).get("form_token", [""])[0]
+        if not hmac_equal(token or "", form_token(cookie)):
+            error = JSONResponse({"error": "the page is too old: load it again"}, 403)
+            return receive, error
+        return receive, None
 
 
 def person_of(request: Request) -> Person:
@@ -121,6 +140,47 @@ def require_role(role: Role) -> Callable[[Request], Person]:
         return person
 
     return check
+
+
+def _read_bearer(headers: Headers) -> str | None:
+    scheme, _, token = headers.get("authorization", "").partition(" ")
+    return token.strip() if scheme.lower() == "bearer" else None
+
+
+def _limit_body(receive: Receive, most: int) -> Receive:
+    """Refuse a body as soon as it is larger than `most` bytes."""
+    seen = 0
+
+    async def read() -> Message:
+        nonlocal seen
+        message = await receive()
+        seen += len(message.get("body", b""))
+        if seen > most:
+            size = f"{most >> 20} MB"
+            raise HTTPException(
+                HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"the request is larger than {size}"
+            )
+        return message
+
+    return read
+
+
+async def _read_body(receive: Receive) -> bytes:
+    found, more = b"", True
+    while more:
+        message = await receive()
+        found += message.get("body", b"")
+        more = message.get("more_body", False)
+    return found
+
+
+def _replay(body: bytes) -> Receive:
+    """Return a `receive` that gives a body that was read already."""
+
+    async def read() -> Message:
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return read
 
 
 def _read_cookie(header: str) -> str:

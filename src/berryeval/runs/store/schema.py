@@ -6,6 +6,7 @@
     results   a row per provider on a benchmark; its answers and scores, packed
     measured  a row per metric of a result, for lists and trends
     votes     a row per vote of a judge, by benchmark
+    users     a row per person who may sign in to `berryeval serve`; a hash of the token
 
 Packed columns hold the compressed JSON of the record, so scores are restored to the bit.
 """
@@ -16,6 +17,7 @@ import hashlib
 import json
 import zlib
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
@@ -142,6 +144,15 @@ vote_rows: Final = Table(
     UniqueConstraint("benchmark", "checksum"),
 )
 Index("berryeval_votes_by_judge", vote_rows.c.benchmark, vote_rows.c.judge, vote_rows.c.moment)
+user_rows: Final = Table(
+    "berryeval_users",
+    metadata,
+    Column("key", Integer, primary_key=True),
+    Column("name", Text, nullable=False, unique=True),
+    _text_column("role"),
+    Column("token_hash", Text, nullable=False, unique=True),  # SHA-256, as hex
+    _text_column("created"),
+)
 
 
 def _add_fingerprints(connection: Connection) -> None:
@@ -159,12 +170,15 @@ def _add_costs(connection: Connection) -> None:
             connection.execute(changed)
 
 
-def _add_tags(connection: Connection) -> None:
+def _add_tags_and_users(connection: Connection) -> None:
+    user_rows.create(connection)
     connection.execute(
         text(f"ALTER TABLE {runs.name} ADD COLUMN tags TEXT NOT NULL DEFAULT '{{}}'")
     )
     for key, head in connection.execute(select(runs.c.key, runs.c.head)).all():
-        plan = unpack(head, f"run {key} of the store").get("plan")
+        plan: Any = None
+        with suppress(DataError):  # a damaged run, which cannot be shown anyway
+            plan = unpack(head, f"run {key} of the store").get("plan")
         if tags := read_plan_tags(plan if isinstance(plan, Mapping) else {}):
             changed = update(runs).where(runs.c.key == key).values(tags=format_tags_column(tags))
             connection.execute(changed)
@@ -175,7 +189,7 @@ STEPS: Final[Mapping[int, Callable[[Connection], None]]] = {
     1: _add_fingerprints,
     2: _add_costs,
     3: vote_rows.create,
-    4: _add_tags,
+    4: _add_tags_and_users,
 }
 
 

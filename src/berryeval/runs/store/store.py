@@ -38,6 +38,7 @@ from berryeval.runs.store.schema import (
     to_column_text,
 )
 from berryeval.runs.store.trends import Followed, load_trend
+from berryeval.runs.store.users import Users
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Table
@@ -85,11 +86,12 @@ def open_store(place: PathLike, *, make: bool = True) -> Iterator[Store]:
 
 
 class Store:
-    """A store of past runs; every call is one transaction."""
+    """A store of past runs, and of the people who may see them; every call is one transaction."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self.shown = database.place.shown
+        self.users = Users(database)
 
     def add(self, record: RunRecord, *, replace_content: bool = False) -> Added:
         """Add a run, unless the store has it already.
