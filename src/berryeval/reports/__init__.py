@@ -43,7 +43,13 @@ if TYPE_CHECKING:
         render_tables,
         render_verdict,
     )
-    from berryeval.reports.html.typography import build_environment
+    from berryeval.reports.html.rankings import (
+        SharedTarget,
+        collect_wanted,
+        drop_heading,
+        shade_grade,
+    )
+    from berryeval.reports.html.typography import build_environment, shorten_names
     from berryeval.reports.legends import (
         INTERVAL_NAME,
         build_legend,

@@ -307,12 +307,18 @@ class Report:
         compared: Iterable[ComparedBenchmark] = (),
         note: str = "",
         strict: bool = False,
+        by_name: bool = False,
     ) -> Report:
-        """Build the report of these runs."""
-        parts: dict[tuple[str, Asked], list[tuple[RunRecord, BenchmarkRecord]]] = {}
+        """Build the report of these runs.
+
+        With `by_name`, a section has all runs of a benchmark, even if its data, its queries or the
+        number of hits changed; its queries are those of any run, as the last one asked them.
+        """
+        parts: dict[tuple[str, Asked | None], list[tuple[RunRecord, BenchmarkRecord]]] = {}
         for run in runs:
             for part in run.benchmarks:
-                parts.setdefault((part.name, part.asked), []).append((run, part))
+                key = (part.name, None if by_name else part.asked)
+                parts.setdefault(key, []).append((run, part))
         titles = _section_titles([found[0][1] for found in parts.values()])
         sections = _place_systems(list(map(_build_section, titles, parts.values())))
         names = ", ".join(dict.fromkeys(section.name for section in sections))
@@ -343,7 +349,7 @@ def _build_section(title: str, parts: list[tuple[RunRecord, BenchmarkRecord]]) -
     names = _name_runs([run for run, _ in parts])
     labels = _unique_labels([(provider.name, names[run.id]) for run, _, provider in found])
     systems = tuple(System(label, *one) for label, one in zip(labels, found, strict=True))
-    queries = tuple({query.id: query for query in first.queries}.values())
+    queries = tuple({query.id: query for _, part in parts for query in part.queries}.values())
     return Section(first.name, title, first.asked, queries, systems)
 
 

@@ -16,7 +16,7 @@ from starlette.responses import JSONResponse, Response
 from berryeval import __version__
 from berryeval.errors import BerryEvalError, ConfigurationError
 from berryeval.reports import report_script, report_style
-from berryeval.web import entrance, run_pages
+from berryeval.web import api_queries, entrance, query_pages, run_pages
 from berryeval.web.frame import STATIC, render
 from berryeval.web.guard import API, Guard
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("berryeval")
 _TYPES: Final = {"report.css": "text/css", "report.js": "text/javascript"}  # made by the report
-_ROUTERS: Final = (entrance.router, run_pages.router)
+_ROUTERS: Final = (entrance.router, run_pages.router, query_pages.router, api_queries.router)
 
 
 def build_application(site: Site) -> FastAPI:
@@ -63,7 +63,7 @@ def _show_problem(request: Request, error: Exception) -> Response:
     status, text = _explain(error)
     if status == HTTPStatus.INTERNAL_SERVER_ERROR:
         log.error("%s %s: %s", request.method, request.url.path, error, exc_info=error)
-    if request.url.path.startswith(API) or request.headers.get("hx-request"):
+    if request.url.path.startswith(API):
         return JSONResponse({"error": text}, status)
     return render(request, "problem.html", status=status, text=text)
 
@@ -78,5 +78,5 @@ def _explain(error: Exception) -> tuple[int, str]:
     if isinstance(error, ConfigurationError):
         return 400, str(error)
     if isinstance(error, BerryEvalError):
-        return 404 if str(error).startswith("no run ") else 422, str(error)
+        return 404 if str(error).startswith(("no run ", "no query ")) else 422, str(error)
     return 500, "something went wrong in the server; its log says what"

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 from starlette.responses import HTMLResponse
 
 from berryeval import __version__
-from berryeval.reports import build_environment
+from berryeval.judging import mark_words
+from berryeval.reports import build_environment, drop_heading
 from berryeval.web.site import site_of
 
 if TYPE_CHECKING:
@@ -26,7 +27,9 @@ def environment() -> Environment:
     `layout.html` of this package takes the place of the report's, so that the report's pages show
     within the site.
     """
-    return build_environment("berryeval.web")
+    found = build_environment("berryeval.web")
+    found.filters |= {"mark_words": mark_words, "without_heading": drop_heading}
+    return found
 
 
 def render(request: Request, template: str, *, status: int = 200, **values: Any) -> HTMLResponse:
@@ -44,7 +47,7 @@ def render(request: Request, template: str, *, status: int = 200, **values: Any)
             person=request.state.person,
             form_token=request.state.form_token,
             path=request.url.path,
-            part=request.headers.get("hx-request") == "true",
+            part=request.headers.get("hx-request-type") == "partial",
             version=__version__,
             **values,
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, zip_longest
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -242,47 +242,54 @@ def _view_query(
     )
 
 
-class _Target:
-    """A relevant target while it is collected from the answers."""
+@dataclass
+class SharedTarget:
+    """A relevant target, and the rank at which each system found it, by label (None: missed)."""
 
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.grade = 0.0
-        self.text = ""
-        self.ranks: dict[int, int | None] = {}
+    name: str
+    grade: float = 0.0
+    text: str = ""
+    ranks: dict[str, int | None] = field(default_factory=dict)
+
+
+def collect_wanted(
+    answers: Sequence[tuple[System, AnswerRecord]], texts: Mapping[str, str]
+) -> list[SharedTarget]:
+    """Return the targets that systems found or missed, highest grade first."""
+    found: dict[str, SharedTarget] = {}
+    for system, answer in answers:
+        for one in answer.missed:
+            target = found.setdefault(one.name, SharedTarget(one.name))
+            target.grade = max(target.grade, one.grade)
+            target.text = texts.get(one.name, "")
+            target.ranks[system.label] = None
+    for system, answer in answers:
+        for name, grade, rank in _list_found(system, answer, found):
+            target = found.setdefault(name, SharedTarget(name))
+            target.grade = max(target.grade, grade)
+            target.text = target.text or system.passage(answer.hits[rank - 1])
+            if target.ranks.get(system.label) is None:
+                target.ranks[system.label] = rank
+    return sorted(found.values(), key=lambda one: -one.grade)
 
 
 def _view_wanted(
     answers: Sequence[tuple[_Column, AnswerRecord]], texts: Mapping[str, str], highest: float
 ) -> list[WantedView]:
-    """Return the targets that systems found or missed, highest grade first."""
-    found: dict[str, _Target] = {}
-    for column, answer in answers:
-        for one in answer.missed:
-            target = found.setdefault(one.name, _Target(one.name))
-            target.grade = max(target.grade, one.grade)
-            target.text = texts.get(one.name, "")
-            target.ranks[column.place] = None
-    for column, answer in answers:
-        for name, grade, rank in _list_found(column.system, answer, found):
-            target = found.setdefault(name, _Target(name))
-            target.grade = max(target.grade, grade)
-            target.text = target.text or column.system.passage(answer.hits[rank - 1])
-            if target.ranks.get(column.place) is None:
-                target.ranks[column.place] = rank
+    systems = [(column.system, answer) for column, answer in answers]
     return [
         WantedView(
             shorten(one.name, NAME_CHARACTERS),
             f"{one.grade:g}",
-            _shade(one.grade, highest),
-            *_fold(_drop_heading(one.text)),
+            shade_grade(one.grade, highest),
+            *_fold(drop_heading(one.text)),
             tuple(
-                (column.place, column.system.label, one.ranks[column.place])
-                for column, _ in answers
-                if column.place in one.ranks
+                (system.place, system.label, one.ranks[system.label])
+                for system, _ in systems
+                if system.label in one.ranks
             ),
         )
-        for one in sorted(found.values(), key=lambda one: -one.grade)
+        for one in collect_wanted(systems, texts)
     ]
 
 
@@ -335,7 +342,7 @@ def _view_hit(system: System, rank: int, hit: HitRecord, highest: float) -> HitV
         id=shorten(hit.id, NAME_CHARACTERS),
         score=f"{hit.score:.4g}",
         grade="?" if hit.grade is None else f"{hit.grade:g}",
-        shade=_shade(hit.grade, highest),
+        shade=shade_grade(hit.grade, highest),
         again=hit.again,
         passage=passage,
         rest=rest,
@@ -360,13 +367,14 @@ def _strip_heading(heading: str, passage: str) -> str:
     return rest[len(heading) :] if heading and rest.startswith(f"{heading}\n") else passage
 
 
-def _drop_heading(passage: str) -> str:
+def drop_heading(passage: str) -> str:
     """Return a passage without the Markdown heading that it begins with, unless that is all."""
     first, _, rest = passage.lstrip().partition("\n")
     return rest if first.startswith("#") and rest.strip() else passage
 
 
-def _shade(grade: float | None, highest: float) -> int:
+def shade_grade(grade: float | None, highest: float) -> int:
+    """Return the shade of a grade: 0 if not relevant, 3 for the highest."""
     if grade is None or grade <= 0:
         return 0
     return max(1, min(SHADES, round(SHADES * grade / highest)))

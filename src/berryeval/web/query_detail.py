@@ -1,0 +1,189 @@
+"""One query: what is wanted, and the rankings of all systems side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import BaseModel, Field
+
+from berryeval.data import SECTION_SEPARATOR
+from berryeval.reports import collect_wanted, shade_grade
+from berryeval.web.query_table import (
+    QueryTable,
+    TableRequest,
+    TableSystem,
+    Text,
+    values_by_query,
+)
+
+if TYPE_CHECKING:
+    from berryeval.data import Query
+    from berryeval.reports import System
+    from berryeval.runs import AnswerRecord, HitRecord
+
+
+class QueryRequest(TableRequest):
+    """Which query to show, and the table that decides which one is next."""
+
+    id: Annotated[str, Field(description="Id of the query")]
+
+
+class TargetRank(BaseModel):
+    """The rank at which a system found a target; null if it missed it."""
+
+    system: Text
+    rank: int | None
+
+
+class WantedText(BaseModel):
+    """A relevant target, with its text if a system found it or its benchmark is at hand."""
+
+    name: Text
+    grade: float
+    shade: Annotated[int, Field(description="Strength of its color: 0 to 3")]
+    text: Text
+    ranks: list[TargetRank]
+
+
+class RankedHit(BaseModel):
+    """A hit of a ranking."""
+
+    rank: int
+    id: Text
+    name: Annotated[Text, Field(description="Document and headings, if known")]
+    score: float
+    grade: Annotated[float | None, Field(description="Grade; null if nobody judged the hit")]
+    shade: int
+    again: Annotated[bool, Field(description="Whether it repeats a target found above")]
+    excerpt: Annotated[Text, Field(description="Beginning of its text")]
+
+    @property
+    def heading(self) -> str:
+        """The innermost heading above the hit, else its name."""
+        return self.name.rpartition(SECTION_SEPARATOR)[2]
+
+
+class SystemRanking(TableSystem):
+    """What a system answered to the query."""
+
+    value: float | None
+    outcome: Text
+    error: Text
+    latency: float | None
+    answer: Text
+    found: int
+    hits: list[RankedHit]
+    missed: list[Text]
+
+
+class QueryDetail(BaseModel):
+    """A query with everything that is known about its answers."""
+
+    benchmark: Text
+    metric: Text
+    id: Text
+    text: Text
+    category: Text
+    difficulty: Text
+    description: Text
+    expected: Text
+    earlier_texts: Annotated[list[Text], Field(description="Texts that other runs asked instead")]
+    wanted: list[WantedText]
+    rankings: list[SystemRanking]
+    place: Annotated[int | None, Field(description="Place among the queries asked for, from 1")]
+    matching: Annotated[int, Field(description="Number of the queries asked for")]
+    previous: Text | None
+    next: Text | None
+
+    @property
+    def system_of(self) -> dict[str, SystemRanking]:
+        """The rankings by label."""
+        return {one.label: one for one in self.rankings}
+
+    @property
+    def unjudged(self) -> int:
+        """Number of different hits without a judgment."""
+        hits = (hit for one in self.rankings for hit in one.hits)
+        return len({hit.id for hit in hits if hit.grade is None})
+
+
+def view_query(table: QueryTable, asked: QueryRequest) -> QueryDetail:
+    """Collect what is known about a query."""
+    query, metric = table.find_query(asked.id), table.choose_metric(asked.metric)
+    answers = [
+        (system, answer) for system in table.systems if (answer := system.find_answer(query.id))
+    ]
+    order = [row.id for row in table.select(asked)]
+    place = order.index(asked.id) if asked.id in order else None
+    return QueryDetail(
+        benchmark=table.section.name,
+        metric=metric,
+        id=query.id,
+        text=query.text,
+        category=query.category,
+        difficulty=query.difficulty,
+        description=query.description,
+        expected=next((one.expected for _, one in answers if one.expected), ""),
+        earlier_texts=_find_other_texts(table.systems, query),
+        wanted=_view_wanted(table, answers),
+        rankings=[_view_ranking(table, *one, metric) for one in answers],
+        place=None if place is None else place + 1,
+        matching=len(order),
+        previous=order[place - 1] if place else None,
+        next=order[place + 1] if place is not None and place + 1 < len(order) else None,
+    )
+
+
+def _find_other_texts(systems: Sequence[System], query: Query) -> list[str]:
+    parts = {id(one.benchmark): one.benchmark for one in systems}
+    texts = {one.text for part in parts.values() for one in part.queries if one.id == query.id}
+    return sorted(texts - {query.text})
+
+
+def _view_wanted(
+    table: QueryTable, answers: Sequence[tuple[System, AnswerRecord]]
+) -> list[WantedText]:
+    return [
+        WantedText(
+            name=one.name,
+            grade=one.grade,
+            shade=shade_grade(one.grade, table.highest),
+            text=one.text,
+            ranks=[
+                TargetRank(system=system.label, rank=one.ranks[system.label])
+                for system, _ in answers
+                if system.label in one.ranks
+            ],
+        )
+        for one in collect_wanted(answers, table.passages)
+    ]
+
+
+def _view_ranking(
+    table: QueryTable, system: System, answer: AnswerRecord, metric: str
+) -> SystemRanking:
+    return SystemRanking(
+        **table.view_system(system, metric).model_dump(),
+        value=values_by_query(system, metric).get(answer.query_id),
+        outcome=answer.outcome,
+        error=answer.error,
+        latency=answer.latency,
+        answer=answer.answer,
+        found=sum((hit.grade or 0) > 0 for hit in answer.hits),
+        hits=[_view_hit(table, system, rank, hit) for rank, hit in enumerate(answer.hits, start=1)],
+        missed=[one.name for one in answer.missed],
+    )
+
+
+def _view_hit(table: QueryTable, system: System, rank: int, hit: HitRecord) -> RankedHit:
+    return RankedHit(
+        rank=rank,
+        id=hit.id,
+        name=system.name_of(hit),
+        score=hit.score,
+        grade=hit.grade,
+        shade=shade_grade(hit.grade, table.highest),
+        again=hit.again,
+        excerpt=system.passage(hit),
+    )

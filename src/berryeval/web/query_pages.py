@@ -1,0 +1,69 @@
+"""Pages of queries: the table of all, and one query with its rankings."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+from urllib.parse import quote, urlencode
+
+from fastapi import APIRouter, Query, Request
+from starlette.responses import RedirectResponse, Response
+
+from berryeval.web.frame import render
+from berryeval.web.query_detail import QueryRequest, view_query
+from berryeval.web.query_table import TableRequest, find_table
+from berryeval.web.site import site_of
+
+router = APIRouter(include_in_schema=False)
+_USUAL = TableRequest(run=["any"])
+
+
+@router.get("/runs/{name}/queries")
+def show_queries_of_run(request: Request, name: str) -> Response:
+    """Go to the table of queries of a run."""
+    return RedirectResponse(f"{site_of(request).settings.root}/queries?run={quote(name)}", 303)
+
+
+@router.get("/queries")
+def show_queries(request: Request, asked: Annotated[TableRequest, Query()]) -> Response:
+    """Show the table of queries."""
+    table = find_table(request, asked)
+    return render(
+        request, "query_table.html", table=table.view(asked), asked=asked,
+        choices=table.choices, runs=table.report.runs, link=_Links(asked),
+    )  # fmt: skip
+
+
+@router.get("/query")
+def show_query(request: Request, asked: Annotated[QueryRequest, Query()]) -> Response:
+    """Show one query."""
+    table = find_table(request, asked)
+    found = view_query(table, asked)
+    page = ((found.place or 1) - 1) // asked.size + 1
+    return render(
+        request, "query.html", query=found, asked=asked, page=page, link=_Links(asked),
+        runs=table.report.runs,
+    )  # fmt: skip
+
+
+class _Links:
+    """Addresses of other views: what a reader chose stays, what is usual is left out."""
+
+    def __init__(self, asked: TableRequest) -> None:
+        self._asked = asked
+
+    def table(self, **changes: Any) -> str:
+        """Return the address of a table with some choices changed."""
+        return f"/queries?{self._encode(changes)}"
+
+    def query(self, name: str) -> str:
+        """Return the address of a query."""
+        return f"/query?{self._encode({'page': 1})}&{urlencode({'id': name}, errors='replace')}"
+
+    def _encode(self, changes: dict[str, Any]) -> str:
+        values = self._asked.model_copy(update=changes)
+        chosen = {
+            name: value
+            for name in TableRequest.model_fields
+            if (value := getattr(values, name)) != getattr(_USUAL, name)
+        }
+        return urlencode(chosen, doseq=True, errors="replace")

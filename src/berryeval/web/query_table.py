@@ -1,0 +1,351 @@
+"""The table of queries: what every system scored on each, filtered, sorted and paged."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from berryeval._internal.validate import suggest
+from berryeval.errors import ConfigurationError, DataError
+from berryeval.metrics import direction_of
+from berryeval.reports import Report, Section, System, shorten_names
+from berryeval.runs import STANDARD, RunRecord
+from berryeval.web.site import site_of
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+
+    from berryeval.data import Query
+    from berryeval.runs import AnswerRecord
+
+Show: TypeAlias = Literal["all", "different", "missed", "nothing", "unjudged", "failed"]
+_KEPT: Final = 8  # tables in memory
+_UNFAILED: Final = ("ok", "empty", "missing")  # outcomes
+
+
+def _encodable(text: Any) -> Any:
+    """Replace lone surrogates, which JSON and addresses cannot hold."""
+    return text.encode(errors="replace").decode() if isinstance(text, str) else text
+
+
+Text: TypeAlias = Annotated[str, BeforeValidator(_encodable)]
+
+
+class TableRequest(BaseModel):
+    """Which queries to show, in which order; empty fields ask for everything."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    run: Annotated[list[str], Field(description="Runs, by name", min_length=1, max_length=20)]
+    benchmark: Annotated[str, Field(description="Benchmark; by default the first")] = ""
+    metric: Annotated[str, Field(description="Metric; by default the first of the run")] = ""
+    words: Annotated[str, Field(description="Words of the query, its id or properties")] = ""
+    category: str = ""
+    difficulty: str = ""
+    show: Annotated[
+        Show, Field(description="Queries that differ, miss targets, find nothing, and so on")
+    ] = "all"
+    sort: Annotated[
+        str, Field(description="number, id, spread, unjudged or value:SYSTEM; - reverses it")
+    ] = "number"
+    page: Annotated[int, Field(ge=1)] = 1
+    size: Annotated[int, Field(ge=1, le=500, description="Queries per page")] = 50
+
+    @property
+    def is_filtered(self) -> bool:
+        """Whether some queries may be left out."""
+        return bool(self.words or self.category or self.difficulty or self.show != "all")
+
+
+class TableSystem(BaseModel):
+    """A column of the table: a provider of a run."""
+
+    label: Text
+    short: Annotated[Text, Field(description="The label where there is little room")]
+    run: Text
+    provider: Text
+    place: Annotated[int, Field(description="Number of its color and shape")]
+    mean: float | None
+
+
+class QueryRow(BaseModel):
+    """A query, with a value and an outcome per system, in the order of the systems."""
+
+    number: Annotated[int, Field(description="Place in the benchmark, from 1")]
+    id: Text
+    text: Text
+    category: Text
+    difficulty: Text
+    values: list[float | None]
+    outcomes: list[Text]
+    found: Annotated[list[int], Field(description="Relevant targets that each system found")]
+    wanted: Annotated[int, Field(description="Relevant targets")]
+    unjudged: Annotated[int, Field(description="Different hits without a judgment")]
+    spread: Annotated[
+        float | None, Field(description="Second minus first of two systems; else the range")
+    ]
+
+
+class QueryPage(BaseModel):
+    """A page of the table of queries."""
+
+    benchmark: Text
+    benchmarks: list[Text]
+    metric: Text
+    metrics: list[Text]
+    systems: list[TableSystem]
+    total: Annotated[int, Field(description="Queries of the benchmark")]
+    matching: Annotated[int, Field(description="Queries that pass the filter")]
+    page: int
+    pages: int
+    rows: list[QueryRow]
+
+
+class QueryTable:
+    """The queries of one benchmark of some runs, with everything that can be sorted by.
+
+    Attributes:
+        report: The runs, with a section per benchmark.
+        section: The benchmark.
+    """
+
+    def __init__(self, runs: Sequence[RunRecord], benchmark: str = "") -> None:
+        self.report = Report.of(runs, by_name=True)
+        self.section = _find_section(self.report, benchmark)
+        self._rows: dict[str, list[QueryRow]] = {}
+        self._lock = threading.Lock()
+
+    @property
+    def systems(self) -> tuple[System, ...]:
+        """The columns."""
+        return self.section.systems
+
+    @cached_property
+    def metrics(self) -> list[str]:
+        """The metrics of the runs, then those that every run has."""
+        tables = [one.record.standard for one in self.systems if one.record.standard is not None]
+        known = {name for table in tables for name in table.metrics}
+        more = [name for name in STANDARD if name in known]
+        return list(dict.fromkeys([*self.section.metrics, *more]))
+
+    @cached_property
+    def passages(self) -> dict[str, str]:
+        """Excerpts of all hits by the name of their place."""
+        parts = {id(one.benchmark): one.benchmark for one in self.systems}
+        return {one.name: one.text for part in parts.values() for one in part.passages}
+
+    @cached_property
+    def highest(self) -> float:
+        """The highest grade."""
+        grades = (system.answers.highest_grade for system in self.systems)
+        return max((grade for grade in grades if grade is not None), default=1.0)
+
+    @cached_property
+    def choices(self) -> dict[str, list[str]]:
+        """The categories and difficulties of the queries."""
+        return {
+            name: list(dict.fromkeys(filter(None, (getattr(one, name) for one in self._queries))))
+            for name in ("category", "difficulty")
+        }
+
+    @property
+    def _queries(self) -> tuple[Query, ...]:
+        return self.section.queries
+
+    def find_query(self, name: str) -> Query:
+        """Return a query by its id."""
+        found = self._by_id.get(name)
+        if found is None:
+            raise DataError(f"no query {name!r:.80} in {self.section.name}")
+        return found
+
+    @cached_property
+    def _by_id(self) -> dict[str, Query]:
+        return {_encodable(query.id): query for query in self._queries}
+
+    def choose_metric(self, wanted: str) -> str:
+        """Return the metric to show: the wanted one, else the first that can be better."""
+        if wanted and wanted not in self.metrics:
+            raise ConfigurationError(f"no run has the metric {wanted!r:.80}; "
+                                     f"{suggest(wanted, self.metrics)}")  # fmt: skip
+        names = (name for name in self.metrics if direction_of(name) != "neither")
+        return wanted or next(names, "")
+
+    def list_rows(self, metric: str) -> list[QueryRow]:
+        """Return a row per query by a metric, in the order of the benchmark."""
+        with self._lock:
+            if metric not in self._rows:
+                values = [values_by_query(system, metric) for system in self.systems]
+                self._rows[metric] = [
+                    row.model_copy(update=_show_values([one.get(query.id) for one in values]))
+                    for query, row in zip(self._queries, self._counted, strict=True)
+                ]
+            return self._rows[metric]
+
+    @cached_property
+    def _counted(self) -> list[QueryRow]:
+        answers = [{one.query_id: one for one in system.answers} for system in self.systems]
+        return [
+            _count_row(number, query, [one.get(query.id) for one in answers])
+            for number, query in enumerate(self._queries, start=1)
+        ]
+
+    def select(self, asked: TableRequest) -> list[QueryRow]:
+        """Return the rows that pass the filter, in the order asked for."""
+        rows = self.list_rows(self.choose_metric(asked.metric))
+        words = asked.words.casefold().split()
+        texts = self._texts if words else {}
+        kept = [
+            row
+            for row in rows
+            if asked.category in {"", row.category}
+            and asked.difficulty in {"", row.difficulty}
+            and _SHOWN[asked.show](row)
+            and all(word in texts[row.id] for word in words)
+        ]
+        return self._sort(kept, asked.sort)
+
+    @cached_property
+    def _texts(self) -> dict[str, str]:
+        return {
+            row.id: f"{row.id}\n{row.text}\n{row.category}\n{row.difficulty}".casefold()
+            for row in self._counted
+        }
+
+    def _sort(self, rows: list[QueryRow], by: str) -> list[QueryRow]:
+        """Sort rows; those without a value come last in either direction."""
+        name, down = by.removeprefix("-"), by.startswith("-")
+        keys: dict[str, Callable[[QueryRow], Any]] = {
+            "number": lambda row: row.number,
+            "id": lambda row: row.id,
+            "spread": lambda row: row.spread,
+            "unjudged": lambda row: row.unjudged,
+        }
+        for place, system in enumerate(self.systems):
+            keys[f"value:{system.label}"] = partial(_value_at, place)
+        if name not in keys:
+            raise ConfigurationError(f"cannot sort by {name!r:.80}; {suggest(name, list(keys))}")
+        key = keys[name]
+        known = [row for row in rows if key(row) is not None]
+        return sorted(known, key=key, reverse=down) + [row for row in rows if key(row) is None]
+
+    @cached_property
+    def _short_names(self) -> dict[str, str]:
+        return shorten_names([one.label for one in self.systems])
+
+    def view_system(self, system: System, metric: str) -> TableSystem:
+        """Return the column of a system."""
+        scores = system.record.scores_with(metric) if metric else None
+        return TableSystem(
+            label=system.label, short=self._short_names.get(system.label, system.label),
+            run=system.run.id, provider=system.record.name, place=system.place,
+            mean=scores.mean[metric] if scores is not None else None,
+        )  # fmt: skip
+
+    def view(self, asked: TableRequest) -> QueryPage:
+        """Return one page of the table."""
+        metric, rows = self.choose_metric(asked.metric), self.select(asked)
+        pages = max(1, -(-len(rows) // asked.size))
+        page = min(asked.page, pages)
+        return QueryPage(
+            benchmark=self.section.name,
+            benchmarks=[one.name for one in self.report.sections],
+            metric=metric,
+            metrics=self.metrics,
+            systems=[self.view_system(one, metric) for one in self.systems],
+            total=len(self._queries),
+            matching=len(rows),
+            page=page,
+            pages=pages,
+            rows=rows[(page - 1) * asked.size : page * asked.size],
+        )
+
+
+def _find_section(report: Report, benchmark: str) -> Section:
+    names = [one.name for one in report.sections]
+    if not names:
+        raise DataError(f"the run {report.runs[0].id} has no benchmark, so it has no queries")
+    if benchmark and benchmark not in names:
+        raise DataError(f"no run has the benchmark {benchmark!r:.80}; {suggest(benchmark, names)}")
+    return report.sections[names.index(benchmark) if benchmark else 0]
+
+
+def values_by_query(system: System, metric: str) -> dict[str, float]:
+    """Return the value of each query; empty if the system lacks the metric."""
+    scores = system.record.scores_with(metric) if metric else None
+    return scores.per_query(metric) if scores is not None else {}
+
+
+def _value_at(place: int, row: QueryRow) -> float | None:
+    return row.values[place]
+
+
+def _show_values(values: list[float | None]) -> dict[str, Any]:
+    known = [one for one in values if one is not None]
+    if len(values) == 2:  # noqa: PLR2004 - a pair
+        spread = known[1] - known[0] if len(known) == len(values) else None
+    else:
+        spread = max(known) - min(known) if len(known) > 1 else None
+    return {"values": values, "spread": spread}
+
+
+def _count_row(number: int, query: Query, answers: Sequence[AnswerRecord | None]) -> QueryRow:
+    there = [one for one in answers if one is not None]
+    unjudged = {hit.id for one in there for hit in one.hits if hit.grade is None}
+    found = [0 if one is None else count_found(one) for one in answers]
+    return QueryRow(
+        number=number, id=query.id, text=query.text, category=query.category,
+        difficulty=query.difficulty, values=[], spread=None, found=found,
+        outcomes=["missing" if one is None else one.outcome for one in answers],
+        wanted=max((count_found(one) + len(one.missed) for one in there), default=0),
+        unjudged=len(unjudged),
+    )  # fmt: skip
+
+
+def count_found(answer: AnswerRecord) -> int:
+    """Return the number of relevant targets that an answer found."""
+    return len(answer.found) or sum((hit.grade or 0) > 0 for hit in answer.hits)
+
+
+_SHOWN: Final[dict[str, Callable[[QueryRow], bool]]] = {
+    "all": lambda _: True,
+    "different": lambda row: bool(row.spread),
+    "missed": lambda row: any(one < row.wanted for one in row.found),
+    "nothing": lambda row: not any(row.found),
+    "unjudged": lambda row: row.unjudged > 0,
+    "failed": lambda row: any(one not in _UNFAILED for one in row.outcomes),
+}
+
+
+class _Tables:
+    """Tables that were asked for lately; a table holds its runs, so their ids stay their own."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[tuple[str, tuple[int, ...]], QueryTable] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def find(self, runs: Sequence[RunRecord], benchmark: str) -> QueryTable:
+        """Return the table of these runs."""
+        key = (benchmark, tuple(id(run) for run in runs))
+        with self._lock:
+            table = self._kept.get(key) or QueryTable(runs, benchmark)
+            self._kept[key] = table
+            self._kept.move_to_end(key)
+            while len(self._kept) > _KEPT:
+                self._kept.popitem(last=False)
+            return table
+
+
+_TABLES: Final = _Tables()
+
+
+def find_table(request: Request, asked: TableRequest) -> QueryTable:
+    """Return the table that a request asks for."""
+    shelf = site_of(request).shelf
+    runs = [shelf.get(name) for name in dict.fromkeys(asked.run)]
+    return _TABLES.find(runs, asked.benchmark)
