@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 import berryeval as be
+from berryeval.data.records import Document, Query
 from berryeval.reports.differences import MovedHit
 from berryeval.runs.answers import AnswerRecord, FoundTarget, MissedTarget
 from berryeval.workflows.query_moves import join_by_target
@@ -101,3 +104,22 @@ def test_targets_are_joined_one_to_one() -> None:
     parts = [MovedHit("tea#1", "tea#1", 3.0, after=1), MovedHit("tea#2", "tea#2", 3.0, after=4)]
     joined = join_by_target([whole, *parts], found(1, 1, names=both), found(1, 4, names=both))
     assert joined == [MovedHit("tea", "tea#1", 3.0, before=1, after=1), parts[1]]
+
+
+@pytest.mark.parametrize("anyway", [False, True])
+def test_what_words_find_is_one_target_while_other_documents_change(anyway: bool) -> None:
+    """Such answers record no targets; a query that did not change has the same ones."""
+    texts = [f"# Tea {n}\n\nIt steeps tea{n} and warm{n}.\n\n## More\n\nNo." for n in range(4)]
+    documents = tuple(Document(f"d{n}", text) for n, text in enumerate(texts))
+    expected = {"expected_answer": "it steeps tea1 warm1"}
+    asked = (Query("q1", "where is tea1 tea9", metadata=expected),)
+    before = be.Benchmark("teas", documents=documents, queries=asked)
+    after = replace(before, documents=(*documents, Document("new", "where is tea1, tea9")))
+    if anyway:  # the query itself is another one: nothing is known about its targets
+        asked = (replace(asked[0], text="where is tea1 tea9?"),)
+        after = replace(after, queries=asked)
+    runs = [be.run_benchmark(before, "bm25", ["RR"]), be.run_benchmark(after, "bm25:whole", ["RR"])]
+    (one,) = be.compare_runs(runs, moved=5, anyway=anyway).compared
+    (query,) = one.moved
+    ranks = [(hit.before, hit.after) for hit in (*query.moved, *query.entered) if hit.grade]
+    assert ranks == ([(None, 2)] if anyway else [(1, 2)])

@@ -76,7 +76,7 @@ def _compare(before: Candidate, after: Candidate) -> DataChange:
     """Compare the data of two systems; those of one run are the same, however chunked."""
     old, new = (DataVersion.of(one.part, one.record) for one in (before, after))
     runs = [(one.source.run.id, one.source.run.created) for one in (before, after)]
-    if runs[0] == runs[1]:
+    if runs[0] == runs[1] and old.content_hash == new.content_hash:  # not just begun together
         new = new._replace(fingerprints=dict.fromkeys(new.fingerprints, ""))
     return DataChange.between(old, new, either_way=True)
 

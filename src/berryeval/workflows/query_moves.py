@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from berryeval.metrics import parse_metric
 from berryeval.reports import MovedHit, MovedQuery
-from berryeval.runs import AnswerRecord
+from berryeval.runs import AnswerRecord, DataVersion
 from berryeval.stats import Pair
 
 if TYPE_CHECKING:
@@ -20,17 +20,19 @@ _SEPARATOR: Final = " > "  # between a document and its headings, in names of hi
 
 
 class Side(NamedTuple):
-    """One of two systems: the system, its scores, and its answers by query."""
+    """One of two systems: the system, its scores, its answers and fingerprints by query."""
 
     candidate: Candidate
     scores: Scores
     answers: Mapping[str, AnswerRecord]
+    fingerprints: Mapping[str, str]
 
     @classmethod
     def of(cls, candidate: Candidate, scores: Scores) -> Side:
         """Build the side of a system."""
         answers = {answer.query_id: answer for answer in candidate.record.answers}
-        return cls(candidate, scores, answers)
+        data = DataVersion.of(candidate.part, candidate.record)
+        return cls(candidate, scores, answers, data.fingerprints)
 
     def answer(self, query: str) -> AnswerRecord:
         """Return the answer to a query, "missing" without one."""
@@ -113,7 +115,8 @@ def _pair_hits(baseline: Side, system: Side, query: str) -> list[MovedHit]:
     ]
     before, after = baseline.answer(query), system.answer(query)
     same = baseline.candidate.part.content_hash == system.candidate.part.content_hash
-    if same or (before.found and after.found):
+    marks = {side.fingerprints.get(query, "") for side in (baseline, system)}
+    if same or (before.found and after.found) or (len(marks) == 1 and marks != {""}):
         found = join_by_target(found, before, after)
     return sorted(found, key=_rank_by_worth)
 
