@@ -2,22 +2,107 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from tests.browser import needs_browser
+from tests.web.looks import check_looks
+from tests.web.many_runs import fill_store
+from tests.web.serving import Served, serve_site
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
     import httpx
 
 
-def test_the_list_links_to_every_run(client: httpx.Client) -> None:
-    shown = client.get("/runs").text
-    [name] = [part.partition('"')[0] for part in shown.split('href="/runs/')[1:]]
-    assert "Best provider" in client.get(f"/runs/{name}").text
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """Serve a store of 60 runs."""
+    store = tmp_path_factory.mktemp("many") / "runs.db"
+    fill_store(store, 60)
+    with serve_site(store=str(store), judge="ann") as found:
+        yield found
+
+
+def names(page: str) -> list[str]:
+    """Return the runs of a list, in its order."""
+    return re.findall(r'name="run" value="([^"]+)"', page)
+
+
+def test_the_list_has_the_newest_runs_first_in_pages(client: httpx.Client) -> None:
+    first = client.get("/runs?size=25").text
+    assert names(first) == [f"run-{number:05}" for number in range(60, 35, -1)]
+    assert "60 runs, 1\N{EN DASH}25 shown" in first
+    last = client.get("/runs?size=25&page=3").text
+    assert names(last) == [f"run-{number:05}" for number in range(10, 0, -1)]
+    assert 'rel="next"' not in last
+
+
+def test_runs_are_searched_filtered_and_sorted(client: httpx.Client) -> None:
+    assert names(client.get("/runs", params={"q": "00042"}).text) == ["run-00042"]
+    tagged = client.get("/runs", params={"tag": "branch=topic-1"}).text
+    assert names(tagged) == [f"run-{number:05}" for number in range(60, 39, -1)]
+    assert "21 runs found" in tagged
+    assert names(client.get("/runs", params={"benchmark": "other"}).text) == []
+    early = client.get("/runs", params={"until": "2025-10-10"}).text
+    assert names(early) == [f"run-{number:05}" for number in range(len(names(early)), 0, -1)]
+    best = client.get("/runs", params={"sort": "RR", "size": 60}).text
+    worst = client.get("/runs", params={"sort": "RR", "size": 60, "reverse": "true"}).text
+    assert set(names(best)) == set(names(worst))
+    shown = re.findall(r'data-name="RR"><span class="v">([\d.]+)', best)
+    assert shown == sorted(shown, reverse=True)
+    assert 'aria-sort="descending"' in best
+    assert 'aria-sort="ascending"' in worst
+
+
+def test_a_wrong_date_is_said(client: httpx.Client) -> None:
+    answer = client.get("/runs", params={"since": "yesterday"})
+    assert answer.status_code == 400
+    assert "expected a date (2026-02-21)" in answer.text
+
+
+def test_htmx_gets_the_table_only_and_a_short_address(client: httpx.Client) -> None:
+    answer = client.get("/runs?q=00042&provider=", headers={"hx-request-type": "partial"})
+    assert answer.text.lstrip().startswith('<div id="runs">')
+    assert answer.headers["hx-push-url"] == "/runs?q=00042"
+
+
+def test_without_a_store_the_page_says_how_to_begin(tmp_path: Path) -> None:
+    with serve_site(store=str(tmp_path / "none.db"), judge="ann") as found, found.sign_in() as own:
+        answer = own.get("/runs")
+    assert answer.status_code == 200
+    assert "There are no runs yet" in answer.text
 
 
 @needs_browser
-def test_the_report_of_a_run_shows_within_the_site(page: Any) -> None:
-    page.click("main a")
-    assert page.locator("header.bar").is_visible()
-    assert page.locator(".verdict").first.is_visible()
+def test_runs_are_found_sorted_and_ticked_in_the_browser(page: Any) -> None:
+    from playwright.sync_api import expect
+
+    rows = page.locator("table.runs tbody")
+    page.click("text=Next")
+    page.wait_for_url("**/runs?page=2")
+    assert rows.count() == 10
+    page.click("th a:has-text('RR')")
+    page.wait_for_url("**/runs?sort=RR")
+    assert page.locator("th[aria-sort]").inner_text().startswith("RR")
+    page.locator("table.runs input").nth(3).check()
+    ticked = page.locator("table.runs input").nth(3).get_attribute("value")
+    page.fill("input[type=search]", "run-00042")
+    expect(rows).to_have_count(1)
+    assert "sort=RR" in page.url
+    page.locator("table.runs input").check()
+    assert page.locator(".ticked").inner_text() == "2 runs ticked."
+    asked = page.evaluate("new FormData(document.querySelector('#compare')).getAll('run')")
+    assert sorted(asked) == sorted(["run-00042", ticked])
+    page.go_back()
+    expect(rows).to_have_count(50)
+    assert page.locator("header.bar").count() == 1
+
+
+@needs_browser
+def test_pages_of_runs_look_right(page: Any) -> None:
+    check_looks(page, ["/runs?size=5"], page.locator("table.runs input").first.check)

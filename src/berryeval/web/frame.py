@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -28,8 +29,17 @@ def environment() -> Environment:
     within the site.
     """
     found = build_environment("berryeval.web")
-    found.filters |= {"mark_words": mark_words, "without_heading": drop_heading}
+    found.filters |= {"mark_words": mark_words, "without_heading": drop_heading, "moment": moment}
     return found
+
+
+def moment(created: str) -> str:
+    """Format the start of a run in its own time zone: 16 Nov 2026, 16:03."""
+    try:
+        found = datetime.fromisoformat(created)
+    except ValueError:
+        return created
+    return f"{found.day} {found:%b %Y, %H:%M}"
 
 
 def render(request: Request, template: str, *, status: int = 200, **values: Any) -> HTMLResponse:

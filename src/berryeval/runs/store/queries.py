@@ -377,7 +377,8 @@ def list_units(connection: Connection) -> list[str]:
 
 def list_tags(connection: Connection) -> list[tuple[str, str]]:
     """Return the names and values of the tags of all runs."""
-    found = connection.execute(select(runs.c.id, runs.c.tags).where(runs.c.tags != "{}"))
+    first = func.min(runs.c.id).label("id")
+    found = connection.execute(select(first, runs.c.tags).group_by(runs.c.tags))
     return sorted({pair for tags in build_readable(found, read_tags) for pair in tags.items()})
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -37,7 +37,7 @@ from berryeval.runs.store.schema import (
     runs,
     to_column_text,
 )
-from berryeval.runs.store.trends import Followed, load_trend
+from berryeval.runs.store.trends import Followed, load_recent, load_trend
 from berryeval.runs.store.users import Users
 
 if TYPE_CHECKING:
@@ -217,6 +217,13 @@ class Store:
             )
         with self._database.reading() as connection:
             return load_trend(connection, found[0], filters or Filters(), tag)
+
+    def recent_values(
+        self, metric: str, names: Collection[str], count: int
+    ) -> dict[tuple[str, str, str], tuple[float, ...]]:
+        """Return the last comparable values up to these runs, by run, benchmark and provider."""
+        with self._database.reading() as connection:
+            return load_recent(connection, canonical_metric(metric), names, count)
 
     def failures(self, filters: Filters | None = None) -> list[FailedResult]:
         """Return the providers that failed and have no values, oldest first."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
@@ -159,6 +159,33 @@ def _build_point(row: Any, followed: Followed, tag: str) -> tuple[TrendPoint, st
         followed=followed,
     )  # fmt: skip
     return point, f"{row.provider}{_describe_tag(row, tag)}"
+
+
+def load_recent(
+    connection: Connection, metric: str, names: Collection[str], count: int
+) -> dict[tuple[str, str, str], tuple[float, ...]]:
+    """Return the last values of a metric up to these runs, by run, benchmark and provider.
+
+    Only values of the same data, queries and number of hits follow each other; oldest first.
+    """
+    found = (
+        select(runs.c.id, parts.c.benchmark, results.c.provider, measured.c.value)
+        .add_columns(parts.c.content_hash, parts.c.sample, parts.c.k)
+        .select_from(measured)
+        .join(results, results.c.key == measured.c.result)
+        .join(parts, parts.c.key == results.c.part)
+        .join(runs, runs.c.key == parts.c.run)
+        .where(measured.c.metric == to_column_text(metric))
+        .order_by(runs.c.moment, runs.c.key)
+    )
+    wanted, lines = set(names), defaultdict[Any, list[float]](list)
+    recent = {}
+    for run, benchmark, provider, value, *asked in connection.execute(found):
+        line = lines[(benchmark, provider, *asked)]
+        line.append(value)
+        if run in wanted:
+            recent[run, benchmark, provider] = tuple(line[-count:])
+    return recent
 
 
 def _select_values(followed: Followed) -> Select[Any]:
