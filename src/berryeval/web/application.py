@@ -25,7 +25,12 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("berryeval")
 _TYPES: Final = {"report.css": "text/css", "report.js": "text/javascript"}  # made by the report
-_ROUTERS: Final = (entrance.router, run_pages.router, query_pages.router, api_queries.router)
+_ROUTERS: Final = (
+    entrance.router,
+    query_pages.router,
+    api_queries.router,
+    run_pages.router,  # the last: /runs/NAME takes any name
+)
 
 
 def build_application(site: Site) -> FastAPI:
