@@ -22,6 +22,9 @@ KEY = 'Zk9&q"W+x7=<Tz-4NrYcVb2XsD1fGh3JqL8mPw5'
 PATH = quote(KEY, safe="")
 WINDOW = 8  # characters of the key in a row that count as a leak
 CUT = 190  # the key begins here in a text that is cut after 200 characters
+_PLAIN = {KEY[place : place + WINDOW] for place in range(len(KEY) - WINDOW + 1)}
+_LOWER = {part.lower() for part in _PLAIN}
+PARTS = _LOWER | {part.encode().hex() for part in _PLAIN | _LOWER}
 
 
 def echo(asked: Asked) -> str:
@@ -99,17 +102,15 @@ def find_leak(text: str) -> str:
     views = {"as it is": text, "decoded": html.unescape(unquote_plus(unquote_plus(text)))}
     views["unescaped"] = re.sub(r"\\u00([0-9a-f]{2})", lambda one: chr(int(one[1], 16)), text)
     views["unescaped"] = re.sub(r"\\+(.)", r"\1", views["unescaped"])
-    parts = {KEY[place : place + WINDOW].lower() for place in range(len(KEY) - WINDOW + 1)}
-    parts |= {part.encode().hex() for part in parts}
     for name, view in views.items():
         lower = view.lower()
-        for part in parts:
+        for part in PARTS:
             place = lower.find(part)
             if place >= 0:
                 return f"{name}: ...{view[max(0, place - 60) : place + 60]!r}..."
     words = {found[0] for found in re.finditer(r"[A-Za-z0-9+/_-]{16,}", text)}
     data = b"\n".join(_decode_base64(words)).lower()
-    if any(part.encode() in data for part in parts):
+    if any(part.encode() in data for part in PARTS):
         return "in Base64"
     return ""
 
