@@ -236,7 +236,7 @@ def test_the_benchmark_of_the_statistics_runs() -> None:
         [sys.executable, str(ROOT / "benchmarks" / "bench_stats.py"), "--queries", "60",
          "--samples", "2000", "--no-document"],
         capture_output=True, text=True, encoding="utf-8", check=True,
-        env={**os.environ, "PYTHONIOENCODING": "utf-8"},
+        env={**os.environ, "PYTHONIOENCODING": "utf-8", "NUMBA_DISABLE_JIT": "1"},
     )  # fmt: skip
     for expected in ("ranx fisher", "berryeval, 8 threads", "scipy bootstrap"):
         assert expected in done.stdout
