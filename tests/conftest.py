@@ -33,6 +33,12 @@ settings.register_profile(
 settings.load_profile("berryeval")
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """Start three workers for two cores: tests often wait for servers, browsers and processes."""
+    cores = os.cpu_count() or 1
+    return cores + cores // 2
+
+
 @pytest.fixture
 def clean_environment() -> dict[str, str]:
     """Return the environment for a child process, without BerryEval settings."""
