@@ -11,7 +11,7 @@ unexport PYTHONDONTWRITEBYTECODE
 MODULES := $(VENV)/.modules-$(shell find src -name '*.py' | LC_ALL=C sort | cksum | cut -d' ' -f1)
 NATIVE := CMakeLists.txt CMakePresets.json $(shell find native -name '*.?pp')
 
-.PHONY: demo baseline calibrate simulate-judging quality torture test lint types layers native-test pytest pytest-native pytest-python bench docs sanitize clean help
+.PHONY: demo baseline calibrate simulate-judging quality torture test lint types layers native-test pytest pytest-native pytest-python bench docs pictures sanitize clean help
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' Makefile | expand -t 14
@@ -67,6 +67,9 @@ docs: $(VENV)/.installed  ## write the documentation pages that are generated fr
 	$(BIN)/python -m berryeval.providers.catalogue > docs/providers.md
 	$(BIN)/python -m berryeval.workflows.plan > docs/berryeval.schema.json
 	$(BIN)/python -m berryeval.reports.exporters.json > docs/report.schema.json
+
+pictures: $(VENV)/.tools $(VENV)/.demo $(VENV)/.installed $(VENV)/.browser  ## take the pictures of docs/images again
+	$(BIN)/python scripts/pictures.py
 
 calibrate: $(VENV)/.tools $(VENV)/.installed  ## simulate error rates of tests and intervals on real scores, and write docs/statistics.md
 	$(BIN)/python benchmarks/calibrate.py

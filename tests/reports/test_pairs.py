@@ -20,6 +20,8 @@ from tests.reports.html_records import nasty_run, run_record
 from tests.workflows.compare_world import BEST, POOR, mixed, run_of
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from berryeval.reports.html.pairs import SystemPair
     from berryeval.reports.sections import Report
 
@@ -149,3 +151,16 @@ def test_a_run_with_several_systems_has_a_pair_for_each() -> None:
         ("system-0", "system-2"),
     ]
     assert all({query.system for query in one.moved} <= {one.system} for one in pairs)
+
+
+def test_a_report_that_is_read_again_still_has_texts_and_bars(tmp_path: Path) -> None:
+    """The systems of a comparison are those of the runs, also after the report was a file."""
+    report = be.compare_runs(run_record(8, (0.2, 0.8)))
+    [first] = be.write_report(report, tmp_path / "first.html")
+    [data] = be.write_report(report, tmp_path / "report.json")
+    [again] = be.write_report(str(data), tmp_path / "again.html")
+    for path in (first, again):
+        text = path.read_text(encoding="utf-8")
+        part = text[text.index('<section class="compared"') :].partition("</section>")[0]
+        assert "one bar per query (8), sorted." in part
+        assert "Wanted" in part

@@ -44,7 +44,14 @@ def join_reports(reports: Sequence[Report], title: str = "") -> Report:
     own = reports[0].title if len(reports) == 1 else ""
     compared = [one for report in reports for one in report.compared]
     strict = any(report.strict for report in reports)
-    return Report.of(runs, title=title or own, verdicts=verdicts, compared=compared, strict=strict)
+    joined = Report.of(
+        runs, title=title or own, verdicts=verdicts, compared=compared, strict=strict
+    )
+    systems: dict[str, dict[str, ProviderRecord]] = {}
+    for report in reports:
+        for benchmark, records in report.systems.items():
+            systems.setdefault(benchmark, {}).update(records)
+    return replace(joined, systems=systems)
 
 
 def judge_report(report: Report) -> Report:

@@ -124,13 +124,17 @@ def _has_changes(gains: Mapping[str, float], row: PairedDifference, sign: int) -
 
 
 def list_pairs(report: Report, compared: ComparedBenchmark) -> list[SystemPair]:
-    """Return the pairs of a comparison of this report."""
-    known = {id(one.record): one for section in report.sections for one in section.systems}
-    systems = {
-        label: replace(known[id(record)], label=label)
-        for label, record in report.systems.get(compared.benchmark, {}).items()
-        if id(record) in known
-    }
+    """Return the pairs of a comparison of this report, with the systems of its sections.
+
+    A report that was read from a file has no other names of its systems than their labels.
+    """
+    parts = [section for section in report.sections if section.name == compared.benchmark]
+    known = [one for section in parts for one in section.systems]
+    systems = {one.label: one for one in known}
+    by_record = {id(one.record): one for one in known}
+    for label, record in report.systems.get(compared.benchmark, {}).items():
+        if id(record) in by_record:
+            systems[label] = replace(by_record[id(record)], label=label)
     return [
         SystemPair(compared, tuple(rows), systems)
         for rows in group_by_pair(compared.comparison).values()
