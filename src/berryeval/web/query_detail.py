@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 from pydantic import BaseModel, Field
 
 from berryeval.data import SECTION_SEPARATOR
+from berryeval.errors import DataError
 from berryeval.reports import collect_wanted, shade_grade
 from berryeval.web.query_table import (
     QueryTable,
@@ -21,12 +22,29 @@ if TYPE_CHECKING:
     from berryeval.data import Query
     from berryeval.reports import System
     from berryeval.runs import AnswerRecord, HitRecord
+    from berryeval.workflows import WholeText
 
 
 class QueryRequest(TableRequest):
     """Which query to show, and the table that decides which one is next."""
 
     id: Annotated[str, Field(description="Id of the query")]
+    whole: Annotated[bool, Field(description="Read whole texts, which takes longer")] = False
+
+
+class PassageRequest(QueryRequest):
+    """Which hit to show."""
+
+    system: Annotated[str, Field(description="Label of the system")]
+    rank: Annotated[int, Field(ge=1, description="Rank of the hit, from 1")]
+
+
+class PassageText(BaseModel):
+    """The whole text of a hit, and the address of its document if that is on the web."""
+
+    text: Text
+    address: Text = ""
+    is_whole: Annotated[bool, Field(description="Whether the text is more than an excerpt")]
 
 
 class TargetRank(BaseModel):
@@ -42,7 +60,8 @@ class WantedText(BaseModel):
     name: Text
     grade: float
     shade: Annotated[int, Field(description="Strength of its color: 0 to 3")]
-    text: Text
+    text: Annotated[Text, Field(description="Its text, or the beginning, or nothing")]
+    address: Annotated[Text, Field(description="Address of its document, if that is on the web")]
     ranks: list[TargetRank]
 
 
@@ -116,6 +135,7 @@ def view_query(table: QueryTable, asked: QueryRequest) -> QueryDetail:
     ]
     order = [row.id for row in table.select(asked)]
     place = order.index(asked.id) if asked.id in order else None
+    texts = _read_targets(table, query.id) if asked.whole or table.has_texts() else {}
     return QueryDetail(
         benchmark=table.section.name,
         metric=metric,
@@ -126,7 +146,7 @@ def view_query(table: QueryTable, asked: QueryRequest) -> QueryDetail:
         description=query.description,
         expected=next((one.expected for _, one in answers if one.expected), ""),
         earlier_texts=_find_other_texts(table.systems, query),
-        wanted=_view_wanted(table, answers),
+        wanted=_view_wanted(table, answers, texts),
         rankings=[_view_ranking(table, *one, metric) for one in answers],
         place=None if place is None else place + 1,
         matching=len(order),
@@ -141,15 +161,41 @@ def _find_other_texts(systems: Sequence[System], query: Query) -> list[str]:
     return sorted(texts - {query.text})
 
 
+def _read_targets(table: QueryTable, query: str) -> dict[str, WholeText]:
+    """Return the whole texts of the targets of a query, as far as their benchmarks are at hand."""
+    found: dict[str, WholeText] = {}
+    for system in {one.run.id: one for one in table.systems}.values():
+        texts = table.read_texts(system)
+        found |= texts.list_targets(query) if texts else {}
+    return found
+
+
+def read_passage(table: QueryTable, asked: PassageRequest) -> PassageText:
+    """Return the whole text of a hit, or the beginning that its run has."""
+    system, query = table.find_system(asked.system), table.find_query(asked.id)
+    answer = system.find_answer(query.id)
+    if answer is None or asked.rank > len(answer.hits):
+        raise DataError(f"no hit at rank {asked.rank} of {system.label} for this query")
+    texts = table.read_texts(system)
+    if texts is None:
+        excerpt = system.passage(answer.hits[asked.rank - 1])
+        return PassageText(text=excerpt, is_whole=not excerpt.endswith("…"))
+    found = texts.find_hit(system.record.name, query.id, asked.rank)
+    return PassageText(text=found.text, address=found.address, is_whole=True)
+
+
 def _view_wanted(
-    table: QueryTable, answers: Sequence[tuple[System, AnswerRecord]]
+    table: QueryTable,
+    answers: Sequence[tuple[System, AnswerRecord]],
+    texts: Mapping[str, WholeText],
 ) -> list[WantedText]:
     return [
         WantedText(
             name=one.name,
             grade=one.grade,
             shade=shade_grade(one.grade, table.highest),
-            text=one.text,
+            text=texts[one.name].text if one.name in texts else one.text,
+            address=texts[one.name].address if one.name in texts else "",
             ranks=[
                 TargetRank(system=system.label, rank=one.ranks[system.label])
                 for system, _ in answers

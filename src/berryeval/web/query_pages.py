@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import RedirectResponse, Response
 
 from berryeval.web.frame import render
-from berryeval.web.query_detail import QueryRequest, view_query
+from berryeval.web.query_detail import PassageRequest, QueryRequest, read_passage, view_query
 from berryeval.web.query_table import TableRequest, find_table
 from berryeval.web.site import site_of
 
@@ -41,8 +41,18 @@ def show_query(request: Request, asked: Annotated[QueryRequest, Query()]) -> Res
     page = ((found.place or 1) - 1) // asked.size + 1
     return render(
         request, "query.html", query=found, asked=asked, page=page, link=_Links(asked),
-        runs=table.report.runs,
+        runs=table.report.runs, has_texts=asked.whole or table.has_texts(),
     )  # fmt: skip
+
+
+@router.get("/passage")
+def show_passage(request: Request, asked: Annotated[PassageRequest, Query()]) -> Response:
+    """Show the whole text of a hit."""
+    table = find_table(request, asked)
+    found, query = read_passage(table, asked), table.find_query(asked.id)
+    return render(
+        request, "passage.html", passage=found, query=query, asked=asked, link=_Links(asked)
+    )
 
 
 class _Links:
@@ -55,9 +65,14 @@ class _Links:
         """Return the address of a table with some choices changed."""
         return f"/queries?{self._encode(changes)}"
 
-    def query(self, name: str) -> str:
+    def query(self, name: str, **more: Any) -> str:
         """Return the address of a query."""
-        return f"/query?{self._encode({'page': 1})}&{urlencode({'id': name}, errors='replace')}"
+        return f"/query?{self._encode({'page': 1})}&{_encode({'id': name, **more})}"
+
+    def passage(self, name: str, system: str, rank: int) -> str:
+        """Return the address of the whole text of a hit."""
+        more = {"id": name, "system": system, "rank": rank}
+        return f"/passage?{self._encode({'page': 1})}&{_encode(more)}"
 
     def _encode(self, changes: dict[str, Any]) -> str:
         values = self._asked.model_copy(update=changes)
@@ -66,4 +81,8 @@ class _Links:
             for name in TableRequest.model_fields
             if (value := getattr(values, name)) != getattr(_USUAL, name)
         }
-        return urlencode(chosen, doseq=True, errors="replace")
+        return _encode(chosen)
+
+
+def _encode(values: dict[str, Any]) -> str:
+    return urlencode(values, doseq=True, errors="replace")

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from functools import cached_property, partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from berryeval._internal.validate import suggest
-from berryeval.errors import ConfigurationError, DataError
+from berryeval.benchmarks import bundled_benchmarks
+from berryeval.errors import BerryEvalError, ConfigurationError, DataError
 from berryeval.metrics import direction_of
 from berryeval.reports import Report, Section, System, shorten_names
 from berryeval.runs import STANDARD, RunRecord
-from berryeval.web.site import site_of
+from berryeval.web.site import SiteSettings, site_of
+from berryeval.workflows import RunTexts, read_texts
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -23,6 +27,7 @@ if TYPE_CHECKING:
     from berryeval.data import Query
     from berryeval.runs import AnswerRecord
 
+log = logging.getLogger("berryeval")
 Show: TypeAlias = Literal["all", "different", "missed", "nothing", "unjudged", "failed"]
 _KEPT: Final = 8  # tables in memory
 _UNFAILED: Final = ("ok", "empty", "missing")  # outcomes
@@ -114,11 +119,13 @@ class QueryTable:
         section: The benchmark.
     """
 
-    def __init__(self, runs: Sequence[RunRecord], benchmark: str = "") -> None:
+    def __init__(self, runs: Sequence[RunRecord], benchmark: str, settings: SiteSettings) -> None:
         self.report = Report.of(runs, by_name=True)
         self.section = _find_section(self.report, benchmark)
+        self._settings = settings
         self._rows: dict[str, list[QueryRow]] = {}
-        self._lock = threading.Lock()
+        self._texts_of: dict[str, RunTexts | None] = {}
+        self._lock, self._reading = threading.Lock(), threading.Lock()
 
     @property
     def systems(self) -> tuple[System, ...]:
@@ -167,6 +174,31 @@ class QueryTable:
     @cached_property
     def _by_id(self) -> dict[str, Query]:
         return {_encodable(query.id): query for query in self._queries}
+
+    def find_system(self, label: str) -> System:
+        """Return a system by its label."""
+        found = {_encodable(one.label): one for one in self.systems}
+        if label not in found:
+            raise ConfigurationError(f"no system {label!r:.80}; {suggest(label, list(found))}")
+        return found[label]
+
+    def has_texts(self) -> bool:
+        """Whether the texts of all runs were read, as far as they can be."""
+        return all(one.run.id in self._texts_of for one in self.systems)
+
+    def read_texts(self, system: System) -> RunTexts | None:
+        """Return the whole texts of a system's run; None if its benchmark cannot be read here."""
+        run = system.run
+        with self._reading:
+            if run.id not in self._texts_of:
+                try:
+                    check_place(run, system.benchmark.name, self._settings)
+                    found = read_texts(run.id, system.benchmark.name, self._settings.store)
+                except BerryEvalError as error:
+                    log.info("no whole texts of the run %s: %s", run.id, error)
+                    found = None
+                self._texts_of[run.id] = found
+            return self._texts_of[run.id]
 
     def choose_metric(self, wanted: str) -> str:
         """Return the metric to show: the wanted one, else the first that can be better."""
@@ -322,6 +354,21 @@ _SHOWN: Final[dict[str, Callable[[QueryRow], bool]]] = {
 }
 
 
+def check_place(run: RunRecord, benchmark: str, settings: SiteSettings) -> None:
+    """Reject a run whose benchmark is outside the folder of a site that several people use.
+
+    The place comes with the run, which someone else may have sent.
+    """
+    names = [one.name for one in run.benchmarks]
+    places = run.plan.get("benchmarks")
+    place: Any = places[names.index(benchmark)] if isinstance(places, list) and places else ""
+    source = str(place.get("source", "") if isinstance(place, dict) else place)
+    known = {*bundled_benchmarks(), *settings.benchmarks}
+    inside = Path(source).resolve().is_relative_to(Path.cwd())
+    if settings.users and source not in known and not inside:
+        raise DataError(f"the benchmark {benchmark} is not in the folder of this server")
+
+
 class _Tables:
     """Tables that were asked for lately; a table holds its runs, so their ids stay their own."""
 
@@ -329,11 +376,11 @@ class _Tables:
         self._kept: OrderedDict[tuple[str, tuple[int, ...]], QueryTable] = OrderedDict()
         self._lock = threading.Lock()
 
-    def find(self, runs: Sequence[RunRecord], benchmark: str) -> QueryTable:
+    def find(self, runs: Sequence[RunRecord], benchmark: str, settings: SiteSettings) -> QueryTable:
         """Return the table of these runs."""
         key = (benchmark, tuple(id(run) for run in runs))
         with self._lock:
-            table = self._kept.get(key) or QueryTable(runs, benchmark)
+            table = self._kept.get(key) or QueryTable(runs, benchmark, settings)
             self._kept[key] = table
             self._kept.move_to_end(key)
             while len(self._kept) > _KEPT:
@@ -346,6 +393,6 @@ _TABLES: Final = _Tables()
 
 def find_table(request: Request, asked: TableRequest) -> QueryTable:
     """Return the table that a request asks for."""
-    shelf = site_of(request).shelf
-    runs = [shelf.get(name) for name in dict.fromkeys(asked.run)]
-    return _TABLES.find(runs, asked.benchmark)
+    site = site_of(request)
+    runs = [site.shelf.get(name) for name in dict.fromkeys(asked.run)]
+    return _TABLES.find(runs, asked.benchmark, site.settings)

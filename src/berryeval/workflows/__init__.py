@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from berryeval.workflows.run_finder import FoundRun, find_run
     from berryeval.workflows.run_folder import write_text_file
     from berryeval.workflows.run_result import BenchmarkResult, WorstQuery, worst_queries
+    from berryeval.workflows.run_texts import RunTexts, WholeText, read_texts
     from berryeval.workflows.settings import (
         RunRequest,
         plan_run,
