@@ -83,5 +83,7 @@ def _explain(error: Exception) -> tuple[int, str]:
     if isinstance(error, ConfigurationError):
         return 400, str(error)
     if isinstance(error, BerryEvalError):
-        return 404 if str(error).startswith(("no run ", "no query ", "no hit ")) else 422, str(error)
+        return 404 if str(error).startswith(("no run ", "no query ", "no hit ")) else 422, str(
+            error
+        )
     return 500, "something went wrong in the server; its log says what"

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from typing import Annotated, Any
-from urllib.parse import quote, urlencode
+from urllib.parse import urlencode
 
 from fastapi import APIRouter, Query, Request
 from starlette.responses import RedirectResponse, Response
 
 from berryeval.web.frame import render
+from berryeval.web.guard import person_of
 from berryeval.web.query_detail import PassageRequest, QueryRequest, read_passage, view_query
 from berryeval.web.query_table import TableRequest, find_table
 from berryeval.web.site import site_of
@@ -17,10 +18,11 @@ router = APIRouter(include_in_schema=False)
 _USUAL = TableRequest(run=["any"])
 
 
-@router.get("/runs/{name}/queries")
+@router.get("/runs/{name:path}/queries")
 def show_queries_of_run(request: Request, name: str) -> Response:
     """Go to the table of queries of a run."""
-    return RedirectResponse(f"{site_of(request).settings.root}/queries?run={quote(name)}", 303)
+    address = f"/queries?{_encode({'run': name})}"
+    return RedirectResponse(f"{site_of(request).settings.root}{address}", 303)
 
 
 @router.get("/queries")
@@ -41,7 +43,8 @@ def show_query(request: Request, asked: Annotated[QueryRequest, Query()]) -> Res
     page = ((found.place or 1) - 1) // asked.size + 1
     return render(
         request, "query.html", query=found, asked=asked, page=page, link=_Links(asked),
-        runs=table.report.runs, has_texts=asked.whole or table.has_texts(),
+        runs=table.report.runs, judges=person_of(request).may("judge"),
+        has_texts=asked.whole or table.has_texts(),
     )  # fmt: skip
 
 
