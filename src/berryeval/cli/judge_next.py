@@ -21,10 +21,6 @@ if TYPE_CHECKING:
     from berryeval.judging import Pair, Session, Vote
     from berryeval.workflows import JudgeDesk
 
-_NAMES: Final = (  # of the grades from 0, by the scale of the protocol
-    ("no use", "supports", "answers"),
-    ("no use", "supports", "substantial", "answers"),
-)
 _CONTEXT: Final = 300  # characters before and after the passage
 _LONGEST: Final = 20_000  # characters of a passage that are shown
 _BAR: Final = "│ "  # before every line of the passage
@@ -287,9 +283,9 @@ def _print_keys(screen: Console, session: Session) -> None:
 
 
 def _list_keys(session: Session) -> str:
-    scale = tuple(session.scale)
-    names = next((one for one in _NAMES if scale == tuple(range(len(one)))), ("",) * len(scale))
-    grades = [f"{grade:g} {name}".rstrip() for grade, name in zip(scale, names, strict=True)]
+    from berryeval.judging import name_grades
+
+    grades = [f"{grade:g} {name}".rstrip() for grade, name in name_grades(session.scale).items()]
     return f"{', '.join(grades)}; ? cannot tell, s skip, n note, u undo, {_END} end"
 
 

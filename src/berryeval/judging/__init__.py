@@ -72,7 +72,7 @@ if TYPE_CHECKING:
     from berryeval.judging.rank_sums import RankSum, read_rank_sum
     from berryeval.judging.reliability import Agreement, Coefficient, Dispute, agreement
     from berryeval.judging.sampling import Estimate, draw_pairs, estimate, find_probabilities
-    from berryeval.judging.session import Marked, Session, mark_words, order_disputed
+    from berryeval.judging.session import Marked, Session, mark_words, name_grades, order_disputed
     from berryeval.judging.sheets import CheckedSheet, Mark, SheetRow, format_sheet, read_sheet
     from berryeval.judging.vote_store import StoreLedger, open_ledger
 else:

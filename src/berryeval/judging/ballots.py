@@ -23,10 +23,12 @@ class Ballots:
 
     Attributes:
         judges: Names of all who have judged.
+        version: A number that grows with every vote that changes something.
     """
 
     def __init__(self, pool: Pool, queries: Mapping[str, str] | None = None) -> None:
         self.judges: set[str] = set()
+        self.version = 0
         self._texts = {pair.id: content_hash(pair.text) for pair in pool.pairs if pair.text}
         self._asked = {name: hash_query(text) for name, text in (queries or {}).items()}
         self._last: dict[str, dict[tuple[str, bool], tuple[float, Vote]]] = defaultdict(dict)
@@ -51,9 +53,10 @@ class Ballots:
             self.judges.add(vote.judge)
             name, who = make_pair_id(vote.query_id, vote.target), (vote.judge, vote.adjudicates)
             moment, own = vote.moment, self._last[name]
-            if who in own and own[who][0] > moment:
+            if who in own and (own[who][0] > moment or own[who][1] == vote):
                 continue
             own[who] = moment, vote
+            self.version += 1
             self._changed.add(name)
             either = (own.get((vote.judge, one)) for one in (False, True))
             if any(one is not None and self._counts(name, one[1]) for one in either):

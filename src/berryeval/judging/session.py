@@ -24,6 +24,23 @@ _SHORT: Final = 3  # letters of a word that is marked
 _ENDING: Final = 2  # letters that may differ at the end of a word
 
 
+_NAMES: Final = (  # of the grades from 0, by the scale of the protocol
+    ("no use", "supports", "answers"),
+    ("no use", "supports", "substantial", "answers"),
+)
+
+
+def name_grades(scale: Sequence[float]) -> dict[float, str]:
+    """Return the grades of a scale with their names; "" where a grade has none.
+
+    >>> name_grades((0, 1, 2))
+    {0: 'no use', 1: 'supports', 2: 'answers'}
+    """
+    given = tuple(scale)
+    names = next((one for one in _NAMES if given == tuple(range(len(one)))), ("",) * len(given))
+    return dict(zip(given, names, strict=True))
+
+
 class Marked(NamedTuple):
     """A piece of a passage, and whether it is a word of the query."""
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from functools import cache
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final
@@ -10,13 +12,21 @@ from typing import TYPE_CHECKING, Final
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.staticfiles import StaticFiles
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, Response
 
 from berryeval import __version__
-from berryeval.errors import BerryEvalError, ConfigurationError
+from berryeval.errors import BerryEvalError, ConfigurationError, NotWrittenError
 from berryeval.reports import report_script, report_style
-from berryeval.web import api_queries, entrance, query_pages, run_pages
+from berryeval.web import (
+    api_judging,
+    api_queries,
+    entrance,
+    judging_pages,
+    query_pages,
+    run_pages,
+)
 from berryeval.web.frame import STATIC, render
 from berryeval.web.guard import API, Guard
 
@@ -28,7 +38,9 @@ _TYPES: Final = {"report.css": "text/css", "report.js": "text/javascript"}  # ma
 _ROUTERS: Final = (
     entrance.router,
     query_pages.router,
+    judging_pages.router,
     api_queries.router,
+    api_judging.router,
     run_pages.router,  # the last: /runs/NAME takes any name
 )
 
@@ -38,6 +50,7 @@ def build_application(site: Site) -> FastAPI:
     app = FastAPI(
         title="BerryEval", version=__version__, docs_url=None, redoc_url=None,
         openapi_url="/api/v1/openapi.json", servers=[{"url": site.settings.root or "/"}],
+        lifespan=_run,
     )  # fmt: skip
     app.state.site = site
     for name in _TYPES:
@@ -51,6 +64,13 @@ def build_application(site: Site) -> FastAPI:
     app.add_exception_handler(Exception, _show_problem)
     app.add_middleware(Guard, site=site)
     return app
+
+
+@asynccontextmanager
+async def _run(app: FastAPI) -> AsyncIterator[None]:
+    """Close what the site keeps open when the server ends."""
+    yield
+    await run_in_threadpool(app.state.site.rooms.close)
 
 
 @cache
@@ -82,8 +102,12 @@ def _explain(error: Exception) -> tuple[int, str]:
         return 422, f"{where}: {first['msg']}"
     if isinstance(error, ConfigurationError):
         return 400, str(error)
+    if isinstance(error, NotWrittenError):
+        return 503, str(error)
     if isinstance(error, BerryEvalError):
-        return 404 if str(error).startswith(("no run ", "no query ", "no hit ")) else 422, str(
-            error
-        )
+    query_pages.router,
+    judging_pages.router,
+    api_queries.router,
+    api_judging.router,
+    run_pages.router,  # the last: /runs/NAME takes any name
     return 500, "something went wrong in the server; its log says what"

@@ -15,7 +15,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, RedirectRespons
 from berryeval.web.accounts import form_token, hmac_equal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
 
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -130,10 +130,10 @@ def person_of(request: Request) -> Person:
     return person
 
 
-def require_role(role: Role) -> Callable[[Request], Person]:
+def require_role(role: Role) -> Callable[[Request], Awaitable[Person]]:
     """Return a dependency that lets only people with this role through."""
 
-    def check(request: Request) -> Person:
+    async def check(request: Request) -> Person:  # without a thread of its own
         person = person_of(request)
         if not person.may(role):
             raise HTTPException(403, f"this needs the role {role}; {person.name} may {person.role}")

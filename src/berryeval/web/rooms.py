@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeVar, cast
 
 from berryeval.errors import DataError, NotWrittenError
 from berryeval.judging import (
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from berryeval.judging import Pair, Pool, Vote
     from berryeval.web.site import SiteSettings
 
+T = TypeVar("T")
 _REQUEST: Final = "request"  # name of the id of a request, beside the fields of a vote
 _PAUSE: Final = 5.0  # seconds between looks at votes that other processes store
 _PATIENCE: Final = 10  # share of the time that choosing by grades may take: one part of so many
@@ -83,18 +84,24 @@ class VoteWriter:
     def __init__(self, store: Callable[[Sequence[Vote]], Sequence[Vote]]) -> None:
         self._store = store
         self._waiting: SimpleQueue[_Waiting | None] = SimpleQueue()
+        self._lock, self._is_open = threading.Lock(), True
         self._thread = threading.Thread(target=self._work, name="votes", daemon=True)
         self._thread.start()
 
     def submit(self, votes: Sequence[Vote]) -> Future[list[Vote]]:
         """Return a future that ends when the votes are on the disk."""
         future: Future[list[Vote]] = Future()
-        self._waiting.put((votes, future))
+        with self._lock:
+            if not self._is_open:
+                raise NotWrittenError("the pool is being opened again; send the votes once more")
+            self._waiting.put((votes, future))
         return future
 
     def close(self) -> None:
         """Store what waits, and end."""
-        self._waiting.put(None)
+        with self._lock:
+            self._is_open = False
+            self._waiting.put(None)
         self._thread.join()
 
     def _work(self) -> None:
@@ -106,7 +113,8 @@ class VoteWriter:
                 ended = True
             except Empty:
                 pass
-            self._write(batch)
+            # The votes of a sender who is gone are not stored: nobody could hear of it.
+            self._write([one for one in batch if one[1].set_running_or_notify_cancel()])
             if ended:
                 return
 
@@ -128,8 +136,8 @@ class VoteWriter:
 class Room:
     """A pool and its judges. Votes are in memory, so that no request reads the ledger again."""
 
-    def __init__(self, name: str, opened: OpenPool) -> None:
-        self.name, self.opened = name, opened
+    def __init__(self, name: str, source: str, opened: OpenPool) -> None:
+        self.name, self.source, self.opened = name, source, opened
         self._pair_of = {pair.id: pair for pair in opened.pool.pairs}
         self._chooser = PairChooser(opened.pool)
         self._ballots = Ballots(opened.pool, opened.queries)
@@ -152,6 +160,11 @@ class Room:
         """Store what waits, and close the ledger."""
         self._writer.close()
         self.opened.ledger.close()
+
+    @property
+    def version(self) -> int:
+        """A number that grows with every vote."""
+        return self._ballots.version
 
     def look(self) -> None:
         """Take in the votes of other processes, at most every few seconds."""
@@ -296,6 +309,8 @@ class Rooms:
         self._open: dict[str, tuple[object, Room]] = {}
         self._lock = threading.RLock()
         self._hits: OrderedDict[tuple[str, ...], Pool] = OrderedDict()
+        self._measured: dict[tuple[str, str], tuple[object, object]] = {}
+        self._measuring = threading.Lock()
 
     @property
     def ledger(self) -> str | None:
@@ -321,28 +336,48 @@ class Rooms:
                 f"no pool {name!r:.80} here; make one with berryeval judge pool RUN, in the folder "
                 "of the server"
             )
-        return self._enter(name, _sign(path), lambda: self._open_pool(path))
+        source = self._find_source(path)
+        return self._enter(name, _sign(path), source, lambda: open_pool(source, self.ledger))
 
     def find_open(self, name: str) -> Room | None:
         """Return a room that is open already, without a look at the disk."""
         found = self._open.get(name)
         return found[1] if found else None
 
-    def _enter(self, name: str, version: object, opened: Callable[[], OpenPool]) -> Room:
+    def _enter(
+        self, name: str, version: object, source: str, opened: Callable[[], OpenPool]
+    ) -> Room:
         with self._lock:
             known = self._open.get(name)
             if known is not None and known[0] == version:
                 return known[1]
-            room = Room(name, opened())
+            room = Room(name, source, opened())
             self._open[name] = version, room
         if known is not None:
             known[1].close()
         return room
 
-    def _open_pool(self, path: Path) -> OpenPool:
-        source = find_benchmark(None, str(path.parent)) if path.is_file() else path.parent.stem
-        name = source if isinstance(source, str) else source.source
-        return open_pool(name, self.ledger)
+    def _find_source(self, path: Path) -> str:
+        """Return where the benchmark of a pool is."""
+        for one in self._settings.benchmarks:
+            if name_place(one) == path.parent:
+                return one
+        with self._lock:
+            known = self._open.get(path.parent.stem)
+        if known is not None:
+            return known[1].source
+        source = find_benchmark(None, str(path.parent))
+        return source if isinstance(source, str) else source.source
+
+    def remember(self, room: Room, what: str, measure: Callable[[], T]) -> T:
+        """Return what was measured since the last vote, or measure it now, one at a time."""
+        key = room.name, what
+        with self._measuring:
+            version, found = self._measured.get(key, (None, None))
+            if version != (room, room.version):
+                version, found = (room, room.version), measure()
+                self._measured[key] = version, found
+            return cast("T", found)
 
     def close(self) -> None:
         """Store what waits, and close every room; the next request opens it again."""
@@ -370,10 +405,10 @@ class Rooms:
         pool, pair = self._find_hit(run, provider, query_id, rank, benchmark)
         name = name_place(pool.benchmark).stem
         if name in self.find_pools():
-            return self.get(name).vote_on(judge, pair, given)
-        return self._enter(name, None, lambda: self._open_unpooled(pool)).vote_on(
-            judge, pair, given
-        )
+            room = self.get(name)
+        else:
+            room = self._enter(name, None, pool.benchmark, lambda: self._open_unpooled(pool))
+        return room.vote_on(judge, pair, given)
 
     def _open_unpooled(self, pool: Pool) -> OpenPool:
         loaded = load_judged(find_benchmark(pool.benchmark), "none").benchmark
