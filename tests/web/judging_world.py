@@ -7,6 +7,7 @@ from pathlib import Path
 from berryeval.benchmarks import Benchmark, write_benchmark
 from berryeval.data import Anchor, Document, Query
 from berryeval.judging import Pair, Pool, make_pair_id
+from berryeval.web.accounts import Person, Role
 
 TEXTS = ("Green tea is steeped for two minutes.", "Black tea takes four.", "Coffee is ground.")
 
@@ -30,3 +31,26 @@ def write_pool(folder: Path, queries: int = 4, *, name: str = "drinks") -> Pool:
     place.mkdir()
     pool.write(place / "pool.json")
     return pool
+
+
+class TokenAccounts:
+    """People who sign in with a token that is their name."""
+
+    def __init__(self, **roles: Role) -> None:
+        self._people = {name: Person(name, role) for name, role in roles.items()}
+
+    def open_link(self, token: str) -> Person | None:
+        """Return the person of a link."""
+        return self._people.get(token)
+
+    def find_by_token(self, token: str) -> Person | None:
+        """Return the person of a program."""
+        return self._people.get(token)
+
+    def open_session(self, person: Person) -> str:
+        """Return the name as cookie."""
+        return person.name
+
+    def find_by_session(self, cookie: str) -> Person | None:
+        """Return the person of a cookie."""
+        return self._people.get(cookie)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import httpx
@@ -44,8 +44,14 @@ class Served:
 @contextmanager
 def serve_site(**settings: Any) -> Iterator[Served]:
     """Serve a site until the end of the block."""
-    site = build_site(SiteSettings(**settings))
-    with listen(site.settings) as listening:
+    with run_site(build_site(SiteSettings(**settings))) as found:
+        yield found
+
+
+@contextmanager
+def run_site(site: Site, port: int = 0) -> Iterator[Served]:
+    """Serve a site until the end of the block; a site can be served again on the same port."""
+    with listen(replace(site.settings, port=port)) as listening:
         config = uvicorn.Config(build_application(site), log_level="warning", access_log=False)
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from fastapi import APIRouter, Request
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 router = APIRouter(include_in_schema=False, prefix="/judge")
 _DISPUTES: Final = 50  # pairs that the page on agreement lists
+_CHIEF: Final = ("agreement", "kappa relevant", "kappa quadratic", "alpha ordinal")  # of two judges
 _QUERY: Final = 120  # characters of a query in that list
 
 
@@ -64,9 +66,9 @@ def _show_desk(request: Request, name: str, judge: str, *, adjudicates: bool) ->
     )
 
 
-def _describe(room: Room, judge: str, here: str) -> dict[str, Any]:
+def _describe(room: Room, judge: str, current: str) -> dict[str, Any]:
     """Return what all pages of a room show."""
-    return {"room": summarize(room, judge), "here": here}
+    return {"room": summarize(room, judge), "current": current}
 
 
 def _list_grades(scale: tuple[float, ...]) -> list[dict[str, Any]]:
@@ -132,6 +134,7 @@ def show_agreement(request: Request, room: str, person: Looker) -> Response:
 
 def _view_agreement(measured: JudgesCompared) -> dict[str, Any]:
     found = measured.agreement
+    same = found.measures["agreement"].value
     disputes = []
     for one in found.disputes[:_DISPUTES]:
         query_id, target = measured.targets[one.item]
@@ -145,7 +148,8 @@ def _view_agreement(measured: JudgesCompared) -> dict[str, Any]:
             }
         )
     return {
-        "tables": [_view_table(one) for one in (found, *found.pairs)],
+        "same": None if same is None else f"{same:.0%}",
+        "tables": [_view_table(found), *(_view_table(one, _CHIEF) for one in found.pairs)],
         "disputes": disputes,
         "more": len(found.disputes) - len(disputes),
         "measure_notes": [*found.notes, *measured.notes],
@@ -153,25 +157,25 @@ def _view_agreement(measured: JudgesCompared) -> dict[str, Any]:
     }
 
 
-def _view_table(one: Agreement) -> dict[str, Any]:
+def _view_table(one: Agreement, names: Sequence[str] = tuple(MEASURES)) -> dict[str, Any]:
     rows = [
         {
             "name": MEASURES[name],
             "value": "" if value.value is None else numbers.format_metric(value.value),
             "interval": numbers.format_interval(*value.interval) if value.interval else "",
-            "cannot": value.cannot,
         }
         for name, value in one.measures.items()
+        if name in names
     ]
     scale = [numbers.format_grade(grade) for grade in one.scale]
     return {
         "judges": one.judges,
-        "items": one.items,
+        "count": one.items,
         "level": f"{one.level:.0%}",
         "rows": rows,
+        "cannot": list(dict.fromkeys(filter(None, (a.cannot for a in one.measures.values())))),
         "scale": scale,
         "confusion": list(zip(scale, one.confusion, strict=True)) if one.confusion else [],
-        "most": max((count for row in one.confusion for count in row), default=0),
     }
 
 

@@ -63,7 +63,7 @@ let problem = '' // why votes cannot be sent now
 let pause = 1
 let timer = 0
 let refused = []
-let progress = {pairs: find('bar').max, judged: find('bar').value}
+let progress = {pairs: Number(find('bar').dataset.pairs), judged: find('bar').value}
 const actions = [] // votes and skips of this window, for undo
 const skipped = new Set()
 const paces = []
@@ -80,7 +80,7 @@ async function sendAll() {
     const batch = waiting.slice(0, most)
     try {
       const found = await site.send(`${path}/votes`, {votes: batch.map(([, vote]) => vote)})
-      progress = found.progress
+      if (!adjudicates) progress = found.progress
       for (const [key] of batch) outbox.remove(key)
     } catch (error) {
       if (![400, 404, 413, 422].includes(error.status)) throw error
@@ -135,7 +135,7 @@ function tell(text, kind) {
 // Pairs
 
 async function fetchMore() {
-  const waiting = outbox.list().filter(([, vote]) => !vote.withdrawn).map(([, vote]) => vote.pair)
+  const waiting = outbox.list().map(([, vote]) => vote.pair)
   const known = [shown, ...ahead].filter(Boolean).map(one => one.id)
   const without = [...new Set([...known, ...skipped, ...waiting])].join(',')
   const found = await site.ask(`${path}/pairs?count=${AHEAD}&adjudicate=${adjudicates}&without=${without}`)
@@ -143,7 +143,7 @@ async function fetchMore() {
   const voted = new Set(outbox.list().map(([, vote]) => vote.pair))
   ahead.push(...found.pairs.filter(one => !here.has(one.id) && !voted.has(one.id) && !skipped.has(one.id)))
   ending = found.ending
-  if (!outbox.list().length) progress = found.progress
+  if (!adjudicates && !outbox.list().length) progress = found.progress
 }
 
 function fillUp() {
@@ -195,16 +195,14 @@ function showPair(pair) {
   if (pair.more) pieces.push(make('i', ` … ${pair.more.toLocaleString('en')} more characters`))
   find('passage').replaceChildren(...(pieces.length ? pieces : ['The text of this passage is unknown.']))
   find('votes').hidden = !pair.votes.length
-  find('votes').tBodies[0].replaceChildren(...pair.votes.map(showVote))
+  find('votes').replaceChildren(...pair.votes.map(showVote))
 }
 
 function showVote(vote) {
-  const row = document.createElement('tr')
-  const grade = make('td', vote.grade ?? 'cannot tell')
-  grade.className = 'num'
-  row.append(make('th', vote.judge), grade, make('td', vote.note))
-  row.firstChild.scope = 'row'
-  return row
+  const line = make('li', '')
+  line.append(make('bdi', vote.judge), ' ', make('b', vote.grade ?? '?'))
+  if (vote.note) line.append(' ', make('small', vote.note))
+  return line
 }
 
 function make(name, text) {
@@ -213,9 +211,21 @@ function make(name, text) {
   return element
 }
 
+// How many more pairs are judged when everything is sent.
+function countWaiting() {
+  const first = new Map()
+  const last = new Map()
+  for (const [, vote] of outbox.list()) {
+    if (!first.has(vote.pair)) first.set(vote.pair, vote.withdrawn)
+    last.set(vote.pair, vote.withdrawn)
+  }
+  // A pair whose first vote here takes one back is judged on the server.
+  return [...last].reduce((sum, [pair, isBack]) => sum + (first.get(pair) ? 0 : 1) - (isBack ? 1 : 0), 0)
+}
+
 function showProgress() {
-  const waiting = outbox.list().filter(([, vote]) => !vote.withdrawn).length
-  const judged = Math.min(progress.pairs, progress.judged + waiting)
+  const given = actions.filter(one => one.voted).length
+  const judged = Math.min(progress.pairs, adjudicates ? given : progress.judged + countWaiting())
   find('bar').max = progress.pairs || 1
   find('bar').value = judged
   find('progress').textContent = `${judged.toLocaleString('en')} of ${progress.pairs.toLocaleString('en')}`
