@@ -105,9 +105,6 @@ def _explain(error: Exception) -> tuple[int, str]:
     if isinstance(error, NotWrittenError):
         return 503, str(error)
     if isinstance(error, BerryEvalError):
-    query_pages.router,
-    judging_pages.router,
-    api_queries.router,
-    api_judging.router,
-    run_pages.router,  # the last: /runs/NAME takes any name
+        missing = str(error).startswith(("no run ", "no query ", "no hit ", "no pool "))
+        return 404 if missing else 422, str(error)
     return 500, "something went wrong in the server; its log says what"
