@@ -10,6 +10,10 @@ import tempfile
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.browser import browser
+
+__all__ = ["browser"]  # one for all tests of a process
+
 # Tests write nothing to the home directory, and export only what they check.
 OURS = {
     "BERRYEVAL_EVAL_DIR": tempfile.mkdtemp(prefix="berryeval-evals-"),

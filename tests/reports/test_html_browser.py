@@ -11,7 +11,7 @@ import berryeval as be
 from berryeval.reports.html.page import render
 from berryeval.reports.sections import Report
 from berryeval.reports.trend import build_trend_lines, write_trend
-from tests.browser import browser, needs_browser
+from tests.browser import needs_browser
 from tests.reports.html_records import changed, nasty_run, run_record
 from tests.reports.test_trend import many
 
@@ -22,7 +22,6 @@ WIDTHS = (380, 800, 1400)
 LEAST_CONTRAST = 4.5
 
 pytestmark = needs_browser
-__all__ = ["browser"]
 
 # The contrast of every text that is to be seen, by the rules of WCAG: the colour of the letters
 # against the nearest background that is not transparent, or the field of a chart they stand on.

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from berryeval.workflows import open_history
-from tests.browser import browser
 from tests.reports.html_records import run_record
 from tests.web.serving import Served, serve_site
 
@@ -17,8 +16,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import httpx
-
-__all__ = ["browser"]
 
 
 @pytest.fixture(scope="module")
