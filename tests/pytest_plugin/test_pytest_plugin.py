@@ -199,30 +199,20 @@ def test_the_example_passes(clean_environment: dict[str, str]) -> None:
     assert "5 pass" in shown
 
 
-@pytest.mark.parametrize(
-    ("rules", "words"),
-    [
-        ('{"nDCG@5": 0.1}', "the baseline 'does-not-exist.json' is no file"),
-        ("{}", "the baseline 'does-not-exist.json' is no file"),
-        (
-            '[{"metric": "nDCG@5", "max_drop": 0}]',
-            "ConfigurationError: the baseline 'does-not-exist.json' is no file",
-        ),
-    ],
-)
-def test_a_missing_baseline_is_rejected(
-    rules: str, words: str, tmp_path: Path, clean_environment: dict[str, str]
-) -> None:
-    """Even if no rule is about drops."""
-    (tmp_path / "test_baseline.py").write_text(
-        "def test_baseline(evaluation):\n"
+def test_a_missing_baseline_is_rejected(tmp_path: Path, clean_environment: dict[str, str]) -> None:
+    """Even if no rule is about drops, or there is none."""
+    checks = ['{"nDCG@5": 0.1}', "{}", '[{"metric": "nDCG@5", "max_drop": 0}]']
+    tests = [
+        f"def test_{place}(evaluation):\n"
         "    result = evaluation.run('rag-template', ['bm25'], ['nDCG@5'])\n"
-        f"    evaluation.check(result, {rules}, baseline='does-not-exist.json')\n",
-        encoding="utf-8",
-    )
+        f"    evaluation.check(result, {rules}, baseline='does-not-exist.json')\n"
+        for place, rules in enumerate(checks)
+    ]
+    (tmp_path / "test_baseline.py").write_text("\n\n".join(tests), encoding="utf-8")
     code, shown = run_pytest(tmp_path, "--eval", env=clean_environment)
-    assert code == 1
-    assert words in shown
+    assert (code, "3 failed" in shown) == (1, True), shown
+    line = r"^E .*ConfigurationError: the baseline 'does-not-exist\.json' is no file"
+    assert len(re.findall(line, shown, re.MULTILINE)) == len(checks), shown
 
 
 ALONE = """
