@@ -12,9 +12,14 @@ import math
 import re
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Any
+from functools import lru_cache
+from operator import mul
+from typing import TYPE_CHECKING, Any
 
 from tests.providers.loopback import Asked, Reply
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 STOPWORDS = {"a", "an", "and", "are", "be", "for", "is", "of", "the", "to"}
 SEARCH_KEYS = {
@@ -155,6 +160,11 @@ def terms(text: str, analyzer: str) -> list[str]:
     return [re.sub(r"(ions?|ing|s)$", "", word) for word in words if word not in STOPWORDS]
 
 
+@lru_cache(maxsize=1000)
+def _count_terms(text: str, analyzer: str) -> Counter[str]:
+    return Counter(terms(text, analyzer))
+
+
 def _fault(index: Index, name: str, document: dict[str, Any]) -> str | None:
     if len(name.encode()) > 512:
         return f"id [{name}] is too long"
@@ -170,7 +180,7 @@ def _fault(index: Index, name: str, document: dict[str, Any]) -> str | None:
 
 def _by_terms(index: Index, text: str) -> dict[str, float]:
     analyzer = index.fields["body"]["analyzer"]
-    counts = {name: Counter(terms(d["body"], analyzer)) for name, d in index.seen.items()}
+    counts = {name: _count_terms(d["body"], analyzer) for name, d in index.seen.items()}
     mean = sum(c.total() for c in counts.values()) / (len(counts) or 1)
     scores: dict[str, float] = {}
     for term in terms(text, analyzer):
@@ -203,14 +213,19 @@ def _by_vector(index: Index, vector: list[float], k: int, inside: Any) -> dict[s
     if len(vector) != index.vector_length or not any(vector):
         raise RejectedError(400, "query_shard_exception", "the query vector has a wrong length")
     scores = {}
+    length = _length(tuple(vector)) or 1.0
     for name, document in index.seen.items():
         if "embedding" in document and _matches(index, name, inside):
-            cosine = _dot(vector, document["embedding"])
-            cosine /= math.sqrt(_dot(vector, vector)) or 1.0
-            scores[name] = (1 + cosine / math.sqrt(_dot(*[document["embedding"]] * 2))) / 2
+            cosine = _dot(vector, document["embedding"]) / length
+            scores[name] = (1 + cosine / _length(tuple(document["embedding"]))) / 2
     best = sorted(scores, key=lambda name: -scores[name])[:k]
     return {name: scores[name] for name in best}
 
 
-def _dot(left: list[float], right: list[float]) -> float:
-    return math.fsum(a * b for a, b in zip(left, right, strict=True))
+def _dot(left: Sequence[float], right: Sequence[float]) -> float:
+    return math.fsum(map(mul, left, right))
+
+
+@lru_cache(maxsize=1000)
+def _length(vector: tuple[float, ...]) -> float:
+    return math.sqrt(_dot(vector, vector))
