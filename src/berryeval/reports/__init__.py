@@ -34,7 +34,12 @@ if TYPE_CHECKING:
         write_files,
         write_in_format,
     )
-    from berryeval.reports.html.page import report_script, report_style, view_report
+    from berryeval.reports.html.page import (
+        report_script,
+        report_style,
+        view_comparison,
+        view_report,
+    )
     from berryeval.reports.html.pairs import (
         SystemPair,
         list_pairs,

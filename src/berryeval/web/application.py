@@ -22,6 +22,7 @@ from berryeval.reports import report_script, report_style
 from berryeval.web import (
     api_judging,
     api_queries,
+    comparison_pages,
     entrance,
     judging_pages,
     query_pages,
@@ -41,6 +42,7 @@ _ROUTERS: Final = (
     judging_pages.router,
     api_queries.router,
     api_judging.router,
+    comparison_pages.router,
     run_pages.router,  # the last: /runs/NAME takes any name
 )
 

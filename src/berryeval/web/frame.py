@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from markupsafe import Markup
 from starlette.responses import HTMLResponse
 
 from berryeval import __version__
@@ -40,6 +41,16 @@ def moment(created: str) -> str:
     except ValueError:
         return created
     return f"{found.day} {found:%b %Y, %H:%M}"
+
+
+def render_blocks(template: str, **values: Any) -> dict[str, Markup]:
+    """Render the blocks of a page of the report, to be kept and shown by `body.html`."""
+    found = environment().get_template(template)
+    context = found.new_context(values)
+    return {
+        name: Markup("".join(draw(context)))  # noqa: S704 - templates escape what they show
+        for name, draw in found.blocks.items()
+    }
 
 
 def render(request: Request, template: str, *, status: int = 200, **values: Any) -> HTMLResponse:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Query, Request
@@ -10,10 +13,16 @@ from starlette.responses import RedirectResponse, Response
 
 from berryeval.reports import Report, view_report
 from berryeval.runs import NoStoreError
-from berryeval.web.frame import render
+from berryeval.web.comparison_pages import link_queries
+from berryeval.web.frame import render, render_blocks
 from berryeval.web.run_listing import RunQuery, list_choices, list_page
 from berryeval.web.site import site_of
 from berryeval.workflows import judge_report
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
+    from berryeval.runs import RunRecord
 
 router = APIRouter(include_in_schema=False)
 
@@ -46,5 +55,30 @@ def show_runs(request: Request, asked: Annotated[RunQuery, Query()]) -> Response
 @router.get("/runs/{name:path}")
 def show_run(request: Request, name: str) -> Response:
     """Show the report of a run."""
-    report = judge_report(Report.of([site_of(request).shelf.get(name)]))
-    return render(request, "page.html", **view_report(report))
+    site = site_of(request)
+    root, found = site.settings.root, site.shelf.locate(name)
+    record = site.shelf.get(found.name)
+    key = ("run", found, stamp_baseline(record))
+    body = site.shelf.bodies.get(key, lambda: _draw_run(record, root))
+    encoded = urlencode({"run": record.id}, errors="replace")
+    actions = [("All queries", f"{root}/queries?{encoded}")]
+    if any(len(part.providers) > 1 for part in record.benchmarks):
+        actions.append(("Compare its providers", f"{root}/compare?{encoded}"))
+    return render(request, "body.html", body=body, actions=actions)
+
+
+def _draw_run(record: RunRecord, root: str) -> dict[str, Markup]:
+    link = partial(link_queries, root, [record.id])
+    report = judge_report(Report.of([record]))
+    return render_blocks("page.html", **view_report(report, link), root=root, link_table=link)
+
+
+def stamp_baseline(record: RunRecord) -> str:
+    """Return a text that changes when the baseline file of a run's gate does."""
+    gate = record.plan.get("gate")
+    name = gate.get("baseline") if isinstance(gate, Mapping) else None
+    try:
+        found = Path(str(name)).stat() if name else None
+    except (OSError, ValueError):
+        return ""
+    return f"{found.st_mtime_ns}-{found.st_size}" if found else ""

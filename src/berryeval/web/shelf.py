@@ -4,38 +4,79 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from collections.abc import Callable, Hashable
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
-from berryeval.workflows import find_run, open_history
+from berryeval.errors import DataError
+from berryeval.workflows import locate_run, open_history
 
 if TYPE_CHECKING:
-    from berryeval.runs import RunRecord, Store
+    from markupsafe import Markup
 
-_KEPT: Final = 16  # records in memory
+    from berryeval.runs import RunRecord, Store
+    from berryeval.workflows import LocatedRun
+
+T = TypeVar("T")
+_RECORDS: Final = 16  # in memory
+_BODIES: Final = 64  # rendered pages in memory
+
+
+class Kept(Generic[T]):
+    """What was made lately, by a key; each is made once, also if several threads ask for it."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._lock = threading.Lock()
+        self._found: OrderedDict[Hashable, T] = OrderedDict()
+        self._making: dict[Hashable, threading.Lock] = {}
+
+    def get(self, key: Hashable, make: Callable[[], T]) -> T:
+        """Return what has this key, made now unless it is known."""
+        with self._lock:
+            making = self._making.setdefault(key, threading.Lock())
+        with making:
+            with self._lock:
+                if key in self._found:
+                    self._found.move_to_end(key)
+                    return self._found[key]
+            try:
+                found = make()
+                with self._lock:
+                    self._found[key] = found
+                    while len(self._found) > self._most:
+                        self._found.popitem(last=False)
+            finally:
+                with self._lock:
+                    self._making.pop(key, None)
+            return found
 
 
 class RunShelf:
-    """Finds runs; records that were read lately are kept in memory."""
+    """Finds runs; records and rendered pages are kept in memory until their run changes."""
 
     def __init__(self, store: str | None = None) -> None:
         self._place = store
-        self._records: OrderedDict[str, RunRecord] = OrderedDict()
-        self._lock = threading.Lock()
+        self._records: Kept[RunRecord] = Kept(_RECORDS)
+        self.bodies: Kept[dict[str, Markup]] = Kept(_BODIES)
 
     def open_store(self) -> AbstractContextManager[Store]:
         """Open the store for a block."""
         return open_history(self._place)
 
+    def locate(self, name: str) -> LocatedRun:
+        """Find a run by its name or a beginning of it, or `latest`."""
+        return locate_run(name, self._place)
+
+    def holds(self, name: str) -> bool:
+        """Return whether a run has this name, or a name that begins with it."""
+        try:
+            self.locate(name)
+        except DataError:
+            return False
+        return True
+
     def get(self, name: str) -> RunRecord:
         """Return the record of a run."""
-        with self._lock:
-            if name in self._records:
-                self._records.move_to_end(name)
-                return self._records[name]
-        record = find_run(name, self._place).record
-        with self._lock:
-            self._records[name] = record
-            while len(self._records) > _KEPT:
-                self._records.popitem(last=False)
-        return record
+        found = self.locate(name)
+        return self._records.get(found, found.read)

@@ -99,6 +99,55 @@ def _find_latest(text: str, back: int, known: _KnownRuns) -> FoundRun:
     )
 
 
+@dataclass(frozen=True)
+class LocatedRun:
+    """A run that exists: its name, and a stamp that changes with its content."""
+
+    name: str
+    stamp: str
+    place: str | None
+
+    def read(self) -> RunRecord:
+        """Read the record."""
+        stored = (self.name,) if self.place is not None else ()
+        known = _KnownRuns({}, {}, self.place, str(self.place), stored)
+        return _open_run(self.name, known).record
+
+
+def locate_run(text: str, store: PathLike | None = None) -> LocatedRun:
+    """Find a run by its name, a beginning of it or `latest`, without reading it.
+
+    In contrast to `find_run`, no path leads anywhere else than to `.berryeval/runs` and the store.
+    """
+    place = choose_store(store)
+    with open_if_exists(place) as opened:
+        digest = None if opened is None else opened.digest(text)
+        if digest is None and _stamp_folder(text) is None:
+            text = _resolve_known(text, store)
+            digest = None if opened is None else opened.digest(text)
+    stamp = _stamp_folder(text) or digest or ""
+    return LocatedRun(text, stamp, None if digest is None else place)
+
+
+def _stamp_folder(name: str) -> str | None:
+    """Return when the record in a run folder was written, and its size; None without a record."""
+    if name in {"", ".", ".."} or set(name) & set("/\\\0"):
+        return None
+    with suppress(OSError):
+        found = (RUNS / name / "run.json").stat()
+        return f"{found.st_mtime_ns}-{found.st_size}"
+    return None
+
+
+def _resolve_known(text: str, store: PathLike | None) -> str:
+    known = _find_known(store)
+    back = NAMES_OF_LATEST.fullmatch(text)
+    names = known.newest_first()
+    if back and int(back[1] or 0) < len(names):
+        return names[int(back[1] or 0)]
+    return _resolve_name(text, known)
+
+
 def find_report(text: str, store: PathLike | None = None) -> tuple[Report, Path | None]:
     """Find a report, or the run to report on, and the folder of that run."""
     from berryeval.reports import Report

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,7 +16,12 @@ from berryeval.reports.html.contrasts import build_contrasts, draw_leads
 from berryeval.reports.html.failures import collect_failures, find_disagreements
 from berryeval.reports.html.headline import build_headline
 from berryeval.reports.html.provenance import collect_facts, describe_unjudged, reliability_notes
-from berryeval.reports.html.rankings import draw_differences, name_side, view_queries
+from berryeval.reports.html.rankings import (
+    QueryViews,
+    draw_differences,
+    name_side,
+    view_queries,
+)
 from berryeval.reports.html.speed import collect_speeds, draw_latencies, draw_trade_off
 from berryeval.reports.html.standings import (
     build_standings,
@@ -62,11 +67,20 @@ def render(report: Report) -> str:
     return _render_template("page.html", **view_report(report))
 
 
-def view_report(report: Report) -> dict[str, Any]:
-    """Collect what the template `page.html` shows."""
+def view_report(
+    report: Report, link_query: Callable[[str, str], str] | None = None
+) -> dict[str, Any]:
+    """Collect what the template `page.html` shows.
+
+    Args:
+        report: Report to show.
+        link_query: Returns the address of the page of a query, given its benchmark and its id. The
+            report then shows no rankings itself.
+    """
     studio = svg.Studio()
     sections = [
         _view_section(one, place, studio, compared=report.compares(one))
+        | _view_queries(one, place, link_query)
         for place, one in enumerate(report.sections)
     ]
     return {
@@ -130,15 +144,31 @@ def _view_section(
         "disagreements": find_disagreements(section),
         "order": [(system.place, system.label) for system in order],
         "speeds": speeds,
-        "details": view_queries(section),
         "notes": reliability_notes(section),
         "charts": charts | {"differences": _draw_differences(standings, contrasts, names, studio)},
         "unjudged": describe_unjudged(section),
         "corrected": any(one.row and one.row.comparisons > 1 for one in contrasts),
         "alone": section.systems[0].label if len(section.systems) == 1 else "",
-        "numbers": {query.id: place for place, query in enumerate(section.queries)},
         "metric": metric,
         "method": _describe_method(contrasts, section.comparison),
+    }
+
+
+def _view_queries(
+    section: Section, number: int, link_query: Callable[[str, str], str] | None
+) -> dict[str, Any]:
+    """Return the rankings of queries that the page shows, and the address of each query."""
+    if link_query is not None:
+        links = {query.id: link_query(section.name, query.id) for query in section.queries}
+        return {"details": QueryViews((), 0), "links": links}
+    details = view_queries(section)
+    return {
+        "details": details,
+        "links": {
+            query.id: f"#s{number}-q{place}"
+            for place, query in enumerate(section.queries)
+            if place in details.numbers
+        },
     }
 
 
@@ -166,11 +196,29 @@ def _link_queries(sections: Sequence[dict[str, Any]], one: ComparedBenchmark) ->
     """Return the place of each query of a compared benchmark that the page shows."""
     found: dict[str, str] = {}
     for section in sections:
-        shown = section["details"].numbers if section["benchmark"] == one.benchmark else ()
-        for query, place in section["numbers"].items():
-            if place in shown:
-                found.setdefault(query, f"#s{section['number']}-q{place}")
+        if section["benchmark"] == one.benchmark:
+            found = section["links"] | found
     return found
+
+
+def view_comparison(
+    report: Report, link_query: Callable[[str, str], str] | None = None
+) -> dict[str, Any]:
+    """Collect what the template `compared.html` shows; see `view_report` for the arguments."""
+
+    def link(one: ComparedBenchmark) -> dict[str, str]:
+        if link_query is None:
+            return {}
+        return {query.query_id: link_query(one.benchmark, query.query_id) for query in one.moved}
+
+    return {
+        "report": report,
+        "differences": differences,
+        "pairs": pairs,
+        "query_links": link,
+        "runs": [collect_facts(run) for run in report.runs],
+        "charts_lack": svg.Studio().lacks,
+    }
 
 
 # The trend page.

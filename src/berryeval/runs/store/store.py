@@ -126,6 +126,12 @@ class Store:
             raise DataError(f"no run {name!r} in the store {self.shown}{hint}")
         return found
 
+    def digest(self, name: str) -> str | None:
+        """Return a hash of the content of a run; None if the store does not have it."""
+        with self._database.reading() as connection:
+            found = _find_run(connection, name)
+            return None if found is None else str(found.digest)
+
     def list_runs(
         self,
         filters: Filters | None = None,
