@@ -15,6 +15,7 @@ from berryeval._internal.serial import iter_json, to_plain
 from berryeval.runs.answers import (
     AnswerColumns,
     AnswerRecord,
+    AnswerTally,
     FoundTarget,
     HitRecord,
     MissedTarget,
@@ -64,6 +65,7 @@ def test_answers_survive_the_columns_to_the_byte(answers: tuple[AnswerRecord, ..
     assert answers == columns
     assert hash(columns) == hash(answers)
     assert columns == AnswerColumns(answers)
+    assert columns.tally() == [AnswerTally.of(one) for one in answers]
 
 
 @given(st.lists(ANSWERS, min_size=1, max_size=3).map(tuple))

@@ -10,6 +10,7 @@ import pytest
 
 from berryeval.judging import Ledger
 from tests.browser import needs_browser
+from tests.web.looks import check_looks
 from tests.web.query_world import ADDRESS, RUN, TEXTS, write_world
 from tests.web.serving import Served, serve_site
 
@@ -123,3 +124,12 @@ def test_a_hit_unfolds_to_its_whole_passage(page: Any, served: Served) -> None:
     page.keyboard.press("Enter")
     page.wait_for_selector(".hit:focus >> text=The last word is lantern.")
     assert page.locator(".hit:focus a[target=_blank]").get_attribute("href") == ADDRESS
+
+
+@needs_browser
+def test_the_pages_fit_and_are_legible_for_everybody(page: Any) -> None:
+    def unfold() -> None:
+        page.evaluate("[...document.querySelectorAll('details')].forEach(one => one.open = true)")
+        page.wait_for_load_state("networkidle")
+
+    check_looks(page, [f"/queries?run={RUN}", f"/query?run={RUN}&id=q1"], unfold)

@@ -41,13 +41,12 @@ class JsonRecord:
         """Read a JSON object; `where` is its place for messages, such as "queries[3]"."""
         if not isinstance(data, Mapping):
             raise type_mismatch(where, "an object", data)
-        known = {field.name: field for field in dataclasses.fields(cls)}  # type: ignore[arg-type]
-        known.pop("extra", None)
+        known = _field_kinds(cls)  # type: ignore[arg-type]
         values: dict[str, Any] = {}
-        for name, field in known.items():
+        for name, (kind, is_required) in known.items():
             if name in data:
-                values[name] = cls._read(str(field.type), data[name], f"{where}.{name}".lstrip("."))
-            elif _is_required(field):
+                values[name] = cls._read(kind, data[name], f"{where}.{name}".lstrip("."))
+            elif is_required:
                 names = ", ".join(map(repr, data)) or "nothing"
                 raise DataError(f"{_prefix(where)}has no {name!r}; found {names}")
         extra = {name: value for name, value in data.items() if name not in known}
@@ -171,6 +170,13 @@ def describe_json(value: object) -> str:
 
 def _prefix(where: str) -> str:
     return f"{where}: " if where else ""
+
+
+@cache
+def _field_kinds(cls: type) -> dict[str, tuple[str, bool]]:
+    """Return the annotation of each field but `extra`, and whether it is required."""
+    fields = (field for field in dataclasses.fields(cls) if field.name != "extra")
+    return {field.name: (str(field.type), _is_required(field)) for field in fields}
 
 
 def _is_required(field: dataclasses.Field[Any]) -> bool:

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
         AnswerColumns,
         AnswerRecord,
         AnswersBuilder,
+        AnswerTally,
         FoundTarget,
         HitRecord,
         MissedTarget,

@@ -160,6 +160,32 @@ class AnswerRecord(JsonRecord):
         return sorted(found, key=lambda one: (-one.grade, one.rank is None, one.rank or 0))
 
 
+class AnswerTally(NamedTuple):
+    """What an answer found, in numbers.
+
+    Attributes:
+        query_id: Id of the query.
+        outcome: Outcome of the answer.
+        found: Number of relevant targets found; without names, of relevant hits.
+        missed: Number of relevant targets that no hit covers.
+        unjudged: Ids of the hits without a grade.
+    """
+
+    query_id: str
+    outcome: str
+    found: int
+    missed: int
+    unjudged: frozenset[str]
+
+    @classmethod
+    def of(cls, answer: AnswerRecord) -> AnswerTally:
+        """Count an answer."""
+        relevant = sum((hit.grade or 0) > 0 for hit in answer.hits)
+        unjudged = frozenset(hit.id for hit in answer.hits if hit.grade is None)
+        found = len(answer.found) or relevant
+        return cls(answer.query_id, answer.outcome, found, len(answer.missed), unjudged)
+
+
 _NOTHING = -1  # code of a missing value
 
 
@@ -202,6 +228,12 @@ class AnswerColumns(Sequence[AnswerRecord]):
     def without_hits(self) -> Iterator[AnswerRecord]:
         """Yield every answer without its hits and targets, which are never built."""
         return map(self._columns.answer_without_hits, range(len(self)))
+
+    def tally(self) -> list[AnswerTally]:
+        """Count every answer, without building its hits."""
+        grades = self._columns.grades.values
+        relevant = {code for code, grade in enumerate(grades) if grade > 0}
+        return [self._columns.tally(place, relevant) for place in range(len(self))]
 
     @property
     def most_hits(self) -> int:
@@ -288,6 +320,19 @@ class _Columns:
             return replace(self.odd[place], hits=(), missed=(), found=())
         rare = {"latency": self.latencies[place], **self.rare.get(place, {})}
         return AnswerRecord(self.queries[place], self.outcomes[place], **rare)
+
+    def tally(self, place: int, relevant: set[int]) -> AnswerTally:
+        if place in self.odd:
+            return AnswerTally.of(self.odd[place])
+        first, end = self.hit_ends[place : place + 2]
+        codes = self.grades.codes[first:end]
+        unjudged = frozenset(
+            self.ids[first + at] for at, code in enumerate(codes) if code == _NOTHING
+        )
+        found = self.found_ends[place + 1] - self.found_ends[place]
+        missed = self.missed_ends[place + 1] - self.missed_ends[place]
+        found = found or sum(code in relevant for code in codes)
+        return AnswerTally(self.queries[place], self.outcomes[place], found, missed, unjudged)
 
     def answer(self, place: int) -> AnswerRecord:
         if place in self.odd:

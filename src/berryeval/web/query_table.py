@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
     from berryeval.data import Query
-    from berryeval.runs import AnswerRecord
+    from berryeval.runs import AnswerTally
 
 log = logging.getLogger("berryeval")
 Show: TypeAlias = Literal["all", "different", "missed", "nothing", "unjudged", "failed"]
@@ -221,7 +221,7 @@ class QueryTable:
 
     @cached_property
     def _counted(self) -> list[QueryRow]:
-        answers = [{one.query_id: one for one in system.answers} for system in self.systems]
+        answers = [{one.query_id: one for one in system.answers.tally()} for system in self.systems]
         return [
             _count_row(number, query, [one.get(query.id) for one in answers])
             for number, query in enumerate(self._queries, start=1)
@@ -326,22 +326,16 @@ def _show_values(values: list[float | None]) -> dict[str, Any]:
     return {"values": values, "spread": spread}
 
 
-def _count_row(number: int, query: Query, answers: Sequence[AnswerRecord | None]) -> QueryRow:
+def _count_row(number: int, query: Query, answers: Sequence[AnswerTally | None]) -> QueryRow:
     there = [one for one in answers if one is not None]
-    unjudged = {hit.id for one in there for hit in one.hits if hit.grade is None}
-    found = [0 if one is None else count_found(one) for one in answers]
     return QueryRow(
         number=number, id=query.id, text=query.text, category=query.category,
-        difficulty=query.difficulty, values=[], spread=None, found=found,
-        outcomes=["missing" if one is None else one.outcome for one in answers],
-        wanted=max((count_found(one) + len(one.missed) for one in there), default=0),
-        unjudged=len(unjudged),
+        difficulty=query.difficulty, values=[], spread=None,
+        found=[one.found if one else 0 for one in answers],
+        outcomes=[one.outcome if one else "missing" for one in answers],
+        wanted=max((one.found + one.missed for one in there), default=0),
+        unjudged=len(frozenset[str]().union(*(one.unjudged for one in there))),
     )  # fmt: skip
-
-
-def count_found(answer: AnswerRecord) -> int:
-    """Return the number of relevant targets that an answer found."""
-    return len(answer.found) or sum((hit.grade or 0) > 0 for hit in answer.hits)
 
 
 _SHOWN: Final[dict[str, Callable[[QueryRow], bool]]] = {
