@@ -32,7 +32,8 @@ def serve(
         store: Store of past runs: a SQLite file, or the URL of a PostgreSQL.
         ledger: Folder or store of the judgments; default: beside the benchmark.
         judge: Your name as a judge; default: BERRYEVAL_JUDGE, else your login.
-        users: Let people sign in, each with a token and a role kept in the store.
+        users: Let people sign in, each with a token and a role kept in the store; the first start
+            makes you the administrator, who adds the others on the page People.
     """
     from berryeval.web import SiteSettings
     from berryeval.web import serve as start
@@ -45,6 +46,18 @@ def _announce(serving: Serving) -> None:
 
     screen = console()
     for note in serving.notes:
-        screen.print(f"note: {note}", style="yellow")
-    screen.print(f"open {serving.link}", soft_wrap=True)
-    screen.print("stop with Ctrl-C")
+        screen.print(f"note: {note}", style="yellow", soft_wrap=True, highlight=False)
+    for line in _describe(serving):
+        screen.print(line, soft_wrap=True, highlight=False, markup=False)
+
+
+def _describe(serving: Serving) -> list[str]:
+    if not serving.is_first:
+        return [f"that link was used; for another browser: {serving.link}"]
+    if serving.link.startswith(f"{serving.address}/sign-in"):
+        return [
+            f"{serving.who} is the first administrator; this link is shown only once:",
+            f"open {serving.link}",
+            "stop with Ctrl-C",
+        ]
+    return [f"open {serving.link or serving.address}", "stop with Ctrl-C"]

@@ -14,7 +14,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.staticfiles import StaticFiles
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
 from berryeval import __version__
 from berryeval.errors import BerryEvalError, ConfigurationError, NotWrittenError
@@ -25,11 +25,12 @@ from berryeval.web import (
     comparison_pages,
     entrance,
     judging_pages,
+    people_pages,
     query_pages,
     run_pages,
 )
-from berryeval.web.frame import STATIC, render
-from berryeval.web.guard import API, Guard
+from berryeval.web.frame import STATIC
+from berryeval.web.guard import Guard, refuse
 
 if TYPE_CHECKING:
     from berryeval.web.site import Site
@@ -38,6 +39,7 @@ log = logging.getLogger("berryeval")
 _TYPES: Final = {"report.css": "text/css", "report.js": "text/javascript"}  # made by the report
 _ROUTERS: Final = (
     entrance.router,
+    people_pages.router,
     query_pages.router,
     judging_pages.router,
     api_queries.router,
@@ -90,9 +92,8 @@ def _show_problem(request: Request, error: Exception) -> Response:
     status, text = _explain(error)
     if status == HTTPStatus.INTERNAL_SERVER_ERROR:
         log.error("%s %s: %s", request.method, request.url.path, error, exc_info=error)
-    if request.url.path.startswith(API):
-        return JSONResponse({"error": text}, status)
-    return render(request, "problem.html", status=status, text=text)
+    headers = getattr(error, "headers", None)
+    return refuse(request, HTTPException(status, text, headers))
 
 
 def _explain(error: Exception) -> tuple[int, str]:

@@ -7,8 +7,9 @@ from typing import Annotated
 from fastapi import APIRouter, Form, Request
 from starlette.responses import RedirectResponse, Response
 
+from berryeval.web.accounts import LIFETIME
 from berryeval.web.frame import render
-from berryeval.web.guard import COOKIE
+from berryeval.web.guard import check_pace, find_address
 from berryeval.web.site import site_of
 
 router = APIRouter(include_in_schema=False)
@@ -16,7 +17,13 @@ router = APIRouter(include_in_schema=False)
 
 @router.get("/enter")
 def enter(request: Request, token: str = "") -> Response:
-    """Open a session with the link of the terminal."""
+    """Open a session with the link of the terminal, which works once.
+
+    With `--users`, tokens never stand in an address, where proxies and histories keep them.
+    """
+    site = site_of(request)
+    if site.settings.users:
+        return RedirectResponse(f"{site.settings.root}/sign-in", 303)
     return _sign_in(request, token)
 
 
@@ -29,27 +36,31 @@ def show_sign_in(request: Request) -> Response:
 @router.post("/sign-in")
 def sign_in(request: Request, token: Annotated[str, Form()] = "") -> Response:
     """Open a session with a token."""
-    return _sign_in(request, token)
+    return _sign_in(request, token.strip())
 
 
 @router.post("/sign-out")
 def sign_out(request: Request) -> Response:
     """End the session in this browser."""
-    answer = RedirectResponse(f"{site_of(request).settings.root}/sign-in", 303)
-    answer.delete_cookie(COOKIE, path=f"{site_of(request).settings.root}/")
+    site = site_of(request)
+    answer = RedirectResponse(f"{site.settings.root}/sign-in", 303)
+    answer.delete_cookie(site.cookie, path=f"{site.settings.root}/")
     return answer
 
 
 def _sign_in(request: Request, token: str) -> Response:
     site = site_of(request)
-    person = site.accounts.open_link(token)
+    address = find_address(request.scope, site)
+    check_pace(site, address)
+    person = site.accounts.sign_in(token)
     if person is None:
+        site.throttle.count_wrong(address)
         users = site.settings.users
         return render(request, "sign_in.html", status=403, users=users, wrong=bool(token))
     answer = RedirectResponse(f"{site.settings.root}/", 303)
     answer.set_cookie(
-        COOKIE, site.accounts.open_session(person), max_age=30 * 24 * 3600, httponly=True,
-        samesite="strict", secure=site.settings.url.startswith("https:"),
+        site.cookie, site.accounts.open_session(person), max_age=LIFETIME, httponly=True,
+        samesite="lax", secure=site.settings.url.startswith("https:"),
         path=f"{site.settings.root}/",
     )  # fmt: skip
     return answer

@@ -1,35 +1,39 @@
-"""The guard in front of every page: host, origin, person, form token, and headers."""
+"""The guard in front of every page: host, person, forged requests, sizes, and headers."""
 
 from __future__ import annotations
 
 from http import HTTPStatus
-from http.cookies import CookieError, SimpleCookie
 from typing import TYPE_CHECKING, Final
 from urllib.parse import parse_qs, urlsplit
 
+from anyio import to_thread
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
-from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.requests import Request, cookie_parser
+from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse
 
+from berryeval.errors import BerryEvalError
 from berryeval.web.accounts import form_token, hmac_equal
+from berryeval.web.frame import render
+from berryeval.web.throttle import address_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from starlette.responses import Response
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-    from berryeval.web.accounts import Person, Role
+    from berryeval.runs import Role
+    from berryeval.web.accounts import Person
     from berryeval.web.site import Site
 
-COOKIE: Final = "berryeval"
 API: Final = "/api/"
+LARGE_BODIES: Final = {"/api/v1/runs": 256 << 20}  # bytes of a body, by path
+_LARGEST: Final = 1 << 20  # bytes of any other body
 _OPEN: Final = ("/static/", "/enter", "/sign-in")
 _SAFE: Final = {"GET", "HEAD", "OPTIONS"}
 _FORM: Final = "application/x-www-form-urlencoded"
 _LOOPBACK: Final = {"127.0.0.1", "localhost", "::1"}
-LARGE: Final = {"/api/v1/runs": 1 << 29}  # bytes of a body, by path
-_LARGEST: Final = 1 << 20  # bytes of any other body
 _POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -38,7 +42,7 @@ _HEADERS: Final = {
     "content-security-policy": _POLICY,
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
-    "referrer-policy": "no-referrer",
+    "referrer-policy": "same-origin",  # with "no-referrer", forms come from "null"
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
 }
@@ -50,76 +54,116 @@ class Guard:
     def __init__(self, app: ASGIApp, site: Site) -> None:
         self._app = app
         self._site = site
+        self._root = site.settings.root
+        self._address = urlsplit(site.settings.url)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Check a request before any page sees it."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        root = self._site.settings.root
-        if root and scope["path"].startswith(f"{root}/"):
-            scope = {**scope, "path": scope["path"][len(root) :], "raw_path": None}
+        if self._root and f"{scope['path']}/".startswith(f"{self._root}/"):
+            scope["path"] = scope["path"][len(self._root) :]
         send = _with_headers(send, scope)
-        refused = self._check(scope)
-        if refused is None and scope["method"] not in _SAFE:
-            receive = _limit_body(receive, LARGE.get(scope["path"], _LARGEST))
-            try:
-                receive, refused = await self._check_forgery(scope, receive)
-            except HTTPException as error:
-                refused = JSONResponse({"error": error.detail}, error.status_code)
-        await (refused or self._app)(scope, receive, send)
+        scope.setdefault("state", {})
+        scope["state"] |= {"person": None, "form_token": ""}
+        try:
+            answer = await self._check(scope)
+            if answer is None and scope["method"] not in _SAFE:
+                most = LARGE_BODIES.get(scope["path"], _LARGEST)
+                receive = await self._check_forgery(scope, _limit_body(receive, most))
+        except HTTPException as error:
+            answer = refuse(Request(scope), error)
+        await (answer or self._app)(scope, receive, send)
 
-    def _check(self, scope: Scope) -> Response | None:
+    async def _check(self, scope: Scope) -> Response | None:
+        """Find out who is asking; return an answer that needs no page."""
         headers, path = Headers(scope=scope), scope["path"]
         if not self._is_known_host(headers.get("host", "")):
             return PlainTextResponse(
                 "this server does not answer to this name; see berryeval serve --url", 421
             )
-        cookie = _read_cookie(headers.get("cookie", ""))
-        person = self._identify(headers, cookie)
-        scope.setdefault("state", {})
+        if not path:
+            return RedirectResponse(f"{self._root}/", 303)
+        if path.startswith("/static/"):
+            return None
+        if self._site.accounts.is_stale:
+            try:
+                await to_thread.run_sync(self._site.accounts.refresh)
+            except BerryEvalError as error:
+                return PlainTextResponse(str(error), 503)
+        cookie = self._read_cookie(headers)
+        person = self._identify(scope, headers, cookie)
         scope["state"] |= {"person": person, "form_token": form_token(cookie) if cookie else ""}
-        if person is None and not path.startswith(_OPEN):
-            if path.startswith(API):
-                text = "sign in: send the header Authorization: Bearer TOKEN"
-                return JSONResponse({"error": text}, 401, {"www-authenticate": "Bearer"})
-            return RedirectResponse(f"{self._site.settings.root}/sign-in", 303)
-        return None
+        if person is not None or path.startswith(_OPEN):
+            return None
+        if path.startswith(API):
+            raise HTTPException(
+                401, "sign in: send the header Authorization: Bearer TOKEN",
+                {"www-authenticate": "Bearer"},
+            )  # fmt: skip
+        return RedirectResponse(f"{self._root}/sign-in", 303)
 
     def _is_known_host(self, given: str) -> bool:
-        settings = self._site.settings
         name = given.rsplit(":", 1)[0] if not given.endswith("]") else given
-        known = {settings.host, urlsplit(settings.url).hostname or ""}
+        known = {self._site.settings.host.lower(), self._address.hostname or ""}
         return bool(name) and name.strip("[]").lower() in _LOOPBACK | known
 
-    def _identify(self, headers: Headers, cookie: str) -> Person | None:
-        if (token := _read_bearer(headers)) is not None:
-            return self._site.accounts.find_by_token(token)
-        return self._site.accounts.find_by_session(cookie) if cookie else None
+    def _read_cookie(self, headers: Headers) -> str:
+        return cookie_parser(headers.get("cookie", "")).get(self._site.cookie, "")
 
-    async def _check_forgery(
-        self, scope: Scope, receive: Receive
-    ) -> tuple[Receive, Response | None]:
-        """Refuse requests that a page of another site could have made a browser send."""
+    def _identify(self, scope: Scope, headers: Headers, cookie: str) -> Person | None:
+        token = _read_bearer(headers)
+        if token is None:
+            return self._site.accounts.find_by_session(cookie) if cookie else None
+        address = find_address(scope, self._site)
+        check_pace(self._site, address)
+        person = self._site.accounts.find_by_token(token)
+        if person is None:
+            self._site.throttle.count_wrong(address)
+        return person
+
+    async def _check_forgery(self, scope: Scope, receive: Receive) -> Receive:
+        """Refuse what a page of another site could have made a browser send."""
         headers = Headers(scope=scope)
         if _read_bearer(headers) is not None:
-            return receive, None
-        origin = urlsplit(headers.get("origin", ""))
-        wanted = urlsplit(self._site.settings.url).netloc or headers.get("host", "")
-        if origin.netloc not in {wanted, headers.get("host", "")}:
-            return receive, JSONResponse({"error": "the request comes from another site"}, 403)
-        cookie = _read_cookie(headers.get("cookie", ""))
+            return receive
+        origin, host = urlsplit(headers.get("origin", "")), headers.get("host", "")
+        if not origin.netloc or origin.netloc not in {self._address.netloc, host}:
+            raise HTTPException(403, "the request comes from another site")
+        cookie = self._read_cookie(headers)
         if not cookie:
-            return receive, None
+            return receive
         token = headers.get("x-form-token")
         if token is None and headers.get("content-type", "").partition(";")[0].strip() == _FORM:
             body = await _read_body(receive)
             receive = _replay(body)
             token = parse_qs(body.decode(errors="replace")).get("form_token", [""])[0]
         if not hmac_equal(token or "", form_token(cookie)):
-            error = JSONResponse({"error": "the page is too old: load it again"}, 403)
-            return receive, error
-        return receive, None
+            raise HTTPException(403, "the page is too old: load it again")
+        return receive
+
+
+def refuse(request: Request, error: HTTPException) -> Response:
+    """Answer with a problem: a page for people, JSON for programs."""
+    if request.url.path.startswith(API):
+        return JSONResponse({"error": error.detail}, error.status_code, error.headers)
+    answer = render(request, "problem.html", status=error.status_code, text=error.detail)
+    answer.headers.update(error.headers or {})
+    return answer
+
+
+def find_address(scope: Scope, site: Site) -> str:
+    """Return the address of who is asking."""
+    return address_of(scope, behind_proxy=bool(site.settings.url))
+
+
+def check_pace(site: Site, address: str) -> None:
+    """Refuse an address that sent too many wrong tokens."""
+    if wait := site.throttle.wait(address):
+        raise HTTPException(
+            429, f"too many wrong tokens; try again in {wait} seconds", {"retry-after": str(wait)}
+        )
 
 
 def person_of(request: Request) -> Person:
@@ -156,9 +200,8 @@ def _limit_body(receive: Receive, most: int) -> Receive:
         message = await receive()
         seen += len(message.get("body", b""))
         if seen > most:
-            size = f"{most >> 20} MB"
             raise HTTPException(
-                HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"the request is larger than {size}"
+                HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"the request is larger than {most >> 20} MB"
             )
         return message
 
@@ -181,14 +224,6 @@ def _replay(body: bytes) -> Receive:
         return {"type": "http.request", "body": body, "more_body": False}
 
     return read
-
-
-def _read_cookie(header: str) -> str:
-    try:
-        found = SimpleCookie(header).get(COOKIE)
-    except CookieError:
-        return ""
-    return found.value if found else ""
 
 
 def _with_headers(send: Send, scope: Scope) -> Send:

@@ -4,23 +4,37 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
 
 from berryeval._internal.optional import import_optional
 from berryeval.errors import ConfigurationError
 
 if TYPE_CHECKING:
+    from berryeval.web.accounts import Accounts
     from berryeval.web.site import Site, SiteSettings
+
+_WAITING: Final = 128  # connections that wait to be accepted
 
 
 @dataclass(frozen=True)
 class Serving:
-    """A server that is about to start: the link that opens it, and what to tell first."""
+    """A server that can be reached.
 
-    site: Site
+    Attributes:
+        address: Its address.
+        link: The link that signs someone in, which works once or is shown once; "" if people have
+            their tokens already.
+        who: The person whom the link signs in.
+        is_first: Whether the server has just started; later, a link was used and this is the next.
+        notes: What to tell first.
+    """
+
     address: str
-    link: str
+    link: str = ""
+    who: str = ""
+    is_first: bool = True
     notes: tuple[str, ...] = ()
 
 
@@ -29,35 +43,82 @@ def serve(settings: SiteSettings, notify: Callable[[Serving], None]) -> None:
 
     Args:
         settings: What to serve.
-        notify: Called when the server can be reached.
+        notify: Called when the server can be reached, and for every further link.
     """
     uvicorn = import_optional("uvicorn", "berryeval serve", extra="web")
-    import_optional("fastapi", "berryeval serve", extra="web")
+    for name in ("fastapi", "python_multipart"):
+        import_optional(name, "berryeval serve", extra="web")
     from berryeval.web.application import build_application
+    from berryeval.web.lease import hold_store
+    from berryeval.workflows import choose_store
 
-    site = build_site(settings)
+    notes = check_store(settings)
     with listen(settings) as listening:
-        port = listening.getsockname()[1]
-        address = settings.url.rstrip("/") or f"http://{_show_host(settings.host)}:{port}"
-        token = getattr(site.accounts, "token", "")
-        link = f"{address}/enter?token={token}" if token else address
-        config = uvicorn.Config(
-            build_application(site), log_level="warning", access_log=False, server_header=False,
-            proxy_headers=False, timeout_graceful_shutdown=5,
-        )  # fmt: skip
-        notify(Serving(site, address, link))
-        uvicorn.Server(config).run(sockets=[listening])
+        address = settings.url.rstrip("/")
+        if not address:
+            address = f"http://{_show_host(settings.host)}:{listening.getsockname()[1]}"
+        with hold_store(choose_store(settings.store), address):
+            site = build_site(settings)
+            config = uvicorn.Config(
+                build_application(site), log_level="warning", access_log=False,
+                server_header=False, proxy_headers=False, timeout_graceful_shutdown=5,
+            )  # fmt: skip
+            listening.listen(_WAITING)
+            notify(replace(_make_link(site, address, notify), notes=notes))
+            with suppress(KeyboardInterrupt):
+                uvicorn.Server(config).run(sockets=[listening])
+
+
+def check_store(settings: SiteSettings) -> tuple[str, ...]:
+    """Open the store once, so that a damaged one is an error; return what to tell about it."""
+    from berryeval.runs import NoStoreError
+    from berryeval.workflows import choose_store, open_history
+
+    if choose_store(settings.store) is None and not settings.users:
+        return ("the store is turned off: only run folders are shown",)
+    try:
+        with open_history(settings.store, make=settings.users):
+            return ()
+    except NoStoreError as error:
+        return (str(error),)
 
 
 def build_site(settings: SiteSettings) -> Site:
     """Open what the settings name."""
-    from berryeval.web.accounts import LocalAccounts
+    from berryeval.web.accounts import LocalAccounts, UserAccounts, keep_key
     from berryeval.web.rooms import Rooms
     from berryeval.web.shelf import RunShelf
     from berryeval.web.site import Site
+    from berryeval.workflows import read_judge
 
-    accounts = LocalAccounts(settings.judge or "me")
+    key = keep_key()
+    accounts: Accounts = (
+        UserAccounts(settings.store, key)
+        if settings.users
+        else LocalAccounts(read_judge(settings.judge), key)
+    )
     return Site(settings, RunShelf(settings.store), accounts, Rooms(settings))
+
+
+def _make_link(site: Site, address: str, notify: Callable[[Serving], None]) -> Serving:
+    """Return the first link: of the only person, or of the first administrator."""
+    from berryeval.web.accounts import LocalAccounts, UserAccounts
+    from berryeval.workflows import read_judge
+
+    accounts = site.accounts
+    if isinstance(accounts, UserAccounts):
+        name = read_judge(site.settings.judge)
+        token = accounts.add_first(name)
+        return Serving(address, f"{address}/sign-in#{token}", name) if token else Serving(address)
+    if not isinstance(accounts, LocalAccounts):
+        return Serving(address)
+
+    def show_next() -> None:
+        notify(replace(first, link=f"{address}/enter?token={accounts.token}", is_first=False))
+
+    first = Serving(address, f"{address}/enter?token={accounts.token}", accounts.name)
+    accounts.when_used = show_next
+    return first
 
 
 def listen(settings: SiteSettings) -> socket.socket:
@@ -70,8 +131,9 @@ def listen(settings: SiteSettings) -> socket.socket:
     except OSError as error:
         listening.close()
         raise ConfigurationError(
-            f"cannot listen on {settings.host}:{settings.port} ({error.strerror or error}); "
-            "choose another port with --port, or --port 0 for any that is free"
+            f"cannot listen on {_show_host(settings.host)}:{settings.port} "
+            f"({error.strerror or error}); choose another port with --port, or --port 0 for any "
+            "that is free"
         ) from None
     return listening
 

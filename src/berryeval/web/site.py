@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
+from berryeval._internal.validate import require
 from berryeval.errors import ConfigurationError
+from berryeval.web.throttle import Throttle, is_loopback
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -16,6 +19,9 @@ if TYPE_CHECKING:
     from berryeval.web.accounts import Accounts
     from berryeval.web.rooms import Rooms
     from berryeval.web.shelf import RunShelf
+
+_PORTS: Final = 65535
+_ANY: Final = {"0.0.0.0", "::"}  # noqa: S104 - recognized, so that it needs --url
 
 
 @dataclass(frozen=True)
@@ -44,11 +50,24 @@ class SiteSettings:
     url: str = ""
 
     def __post_init__(self) -> None:
+        require(0 <= self.port <= _PORTS, "port", f"a number from 0 to {_PORTS}", self.port)
         parts = urlsplit(self.url)
-        if self.url and (parts.scheme not in {"http", "https"} or not parts.hostname):
+        if self.url and (
+            parts.scheme not in {"http", "https"} or not parts.hostname or parts.query
+        ):
             raise ConfigurationError(
                 "expected the address of the site, such as https://eval.example.org/berry, found "
                 f"{self.url!r:.80}"
+            )
+        if not self.users and not is_loopback(self.host):
+            raise ConfigurationError(
+                f"other machines could reach {self.host} without signing in; add --users, so that "
+                "everyone has a token, or leave out --host"
+            )
+        if self.host in _ANY and not self.url:
+            raise ConfigurationError(
+                f"on {self.host} the server must know its own name: add --url, such as "
+                f"--url http://eval.example.org:{self.port or 8642}"
             )
 
     @cached_property
@@ -66,6 +85,12 @@ class Site:
     accounts: Accounts
     rooms: Rooms
     folder: Path = field(default_factory=Path)
+    throttle: Throttle = field(default_factory=Throttle)
+
+    @cached_property
+    def cookie(self) -> str:
+        """Name of the cookie, which differs for each folder: ports of a host share cookies."""
+        return f"berryeval_{hashlib.sha256(self.accounts.key).hexdigest()[:8]}"
 
 
 def site_of(request: Request) -> Site:

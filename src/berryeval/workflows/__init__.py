@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         greet_judge,
         open_desk,
         open_pool,
+        read_judge,
     )
     from berryeval.workflows.judged_data import JudgedData, apply_votes, find_benchmark, load_judged
     from berryeval.workflows.judging_sheets import (

@@ -105,13 +105,14 @@ def open_desk(
         adjudicates: Whether to show the pairs that judges disagree about, with their votes.
     """
     opened = open_pool(benchmark, ledger)
-    pool, kept, name = opened.pool, opened.ledger, _read_name(judge)
+    pool, kept, name = opened.pool, opened.ledger, read_judge(judge)
     session = Session(pool, kept, name, opened.scale, adjudicates, opened.queries)
     notes = (*greet_judge(name, session.judges), *opened.notes)
     return JudgeDesk(pool, kept, opened.benchmark, notes, session=session)
 
 
-def _read_name(judge: str | None) -> str:
+def read_judge(judge: str | None) -> str:
+    """Return the name of the judge: the given one, that of `BERRYEVAL_JUDGE`, else the login."""
     given = judge if judge is not None else os.environ.get(JUDGE) or getpass.getuser()
     name = given.strip()
     if not name:
