@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from berryeval.benchmarks import Benchmark, write_benchmark
 from berryeval.data import Anchor, Document, Query
 from berryeval.judging import Pair, Pool, make_pair_id
-from berryeval.web.accounts import Person, Role
+from berryeval.web.accounts import Person
+
+if TYPE_CHECKING:
+    from berryeval.runs import Role
 
 TEXTS = ("Green tea is steeped for two minutes.", "Black tea takes four.", "Coffee is ground.")
 
@@ -36,10 +40,16 @@ def write_pool(folder: Path, queries: int = 4, *, name: str = "drinks") -> Pool:
 class TokenAccounts:
     """People who sign in with a token that is their name."""
 
+    key = b""
+    is_stale = False
+
     def __init__(self, **roles: Role) -> None:
         self._people = {name: Person(name, role) for name, role in roles.items()}
 
-    def open_link(self, token: str) -> Person | None:
+    def refresh(self) -> None:
+        """Do nothing: nobody is added."""
+
+    def sign_in(self, token: str) -> Person | None:
         """Return the person of a link."""
         return self._people.get(token)
 
