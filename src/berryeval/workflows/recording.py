@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from fractions import Fraction
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -402,6 +403,7 @@ def _list_fused(options: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, 
         yield str(name), given if isinstance(given, Mapping) else {}
 
 
+@cache
 def _find_version(package: str) -> str:
     try:
         return metadata.version(package) if package else ""
