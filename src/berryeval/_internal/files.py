@@ -84,7 +84,7 @@ def _read_content(path: PathLike) -> npt.NDArray[np.uint8]:
         raw, suffix = _read_file(Path(path)), Path(path).suffix
     start = raw[:4].tobytes()
     if start.startswith(GZIP) or suffix == ".gz":
-        return np.frombuffer(_decompress_gzip(raw.data, display_name(path)), dtype=np.uint8)
+        return np.frombuffer(decompress_gzip(raw.data, display_name(path)), dtype=np.uint8)
     if start == ZSTD or suffix == ".zst":
         return np.frombuffer(_decompress_zstd(raw.data, display_name(path)), dtype=np.uint8)
     return raw
@@ -159,10 +159,11 @@ _GZIP_RATIO: Final = 32
 _ZSTD_RATIO: Final = 200
 
 
-def _decompress_gzip(packed: memoryview, name: str) -> bytearray:
-    found = Unpacked(name, len(packed), _GZIP_RATIO)
+def decompress_gzip(packed: bytes | memoryview, name: str) -> bytearray:
+    """Decompress gzip data, with the limits of a file; raise EOFError if they end too early."""
+    found, view = Unpacked(name, len(packed), _GZIP_RATIO), memoryview(packed)
     try:
-        _decompress_members(packed, found, lambda: zlib.decompressobj(_ANY_GZIP), padding=b"\0")
+        _decompress_members(view, found, lambda: zlib.decompressobj(_ANY_GZIP), padding=b"\0")
     except zlib.error as error:
         raise DataError(f"{name}: is not valid gzip data ({error})") from None
     return found.data

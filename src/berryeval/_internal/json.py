@@ -156,10 +156,11 @@ class Node:
 
 def read_text(path: PathLike) -> str:
     """Read a file, which must be UTF-8 text."""
-    return _decode(read_bytes(path).tobytes(), display_name(path))
+    return decode_text(read_bytes(path).tobytes(), display_name(path))
 
 
-def _decode(data: bytes, source: str, first_line: int = 1) -> str:
+def decode_text(data: bytes, source: str, first_line: int = 1) -> str:
+    """Decode UTF-8 text."""
     try:
         return data.decode()
     except UnicodeDecodeError as error:
@@ -284,7 +285,7 @@ def read_json_lines(path: PathLike) -> Iterator[tuple[int, Node]]:
     source = display_name(path)
     for number, data in enumerate(_split_lines(read_bytes(path)), start=1):
         if data.strip():
-            text = _decode(data, source, number)
+            text = decode_text(data, source, number)
             yield number, Node(parse_json(text, source, line=number), f"{source}:{number}")
 
 

@@ -92,6 +92,7 @@ _GROUPS: Final = {
         ("runs_trend:trend", "trend", "Show a metric over time."),
         ("runs_files:export", "export", "Write runs to files."),
         ("runs_files:import_", "import", "Add runs to the store."),
+        ("runs_files:push", "push", "Send a run to a server."),
         ("runs_files:prune", "prune", "Delete old runs from the store."),
         ("runs_rescore:rescore", "rescore", "Score a run with other metrics or judgments."),
     ),

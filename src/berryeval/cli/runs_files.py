@@ -1,4 +1,4 @@
-"""`berryeval runs export`, `import` and `prune`."""
+"""`berryeval runs export`, `import`, `push` and `prune`."""
 
 from __future__ import annotations
 
@@ -184,6 +184,42 @@ def import_(
         ]
         print_json("runs import", {"runs": runs})
     return _report_problems(found, json=json)
+
+
+def push(
+    url: str,
+    run: str = "latest",
+    /,
+    *,
+    token_file: str | None = None,
+    replace: Flag = False,
+    store: str | None = None,
+    json: Flag = False,
+) -> None:
+    """Send a run to a server that `berryeval serve --users` started; twice changes nothing.
+
+    The token of a person with the role judge comes from BERRYEVAL_TOKEN or a file.
+
+    Example: berryeval runs push https://eval.example.org/berry latest
+
+    Args:
+        url: Address of the server.
+        run: Name of a run or the start of it, its folder, `latest`, or `latest~1`.
+        token_file: File with the token; default: the variable BERRYEVAL_TOKEN.
+        replace: Overwrite a run of the same name that differs.
+        store: Path or PostgreSQL URL of the store; default: .berryeval/results.db.
+        json: JSON output.
+    """
+    from dataclasses import asdict
+
+    from berryeval.cli.output import print_json
+    from berryeval.workflows import push_run
+
+    done = push_run(url, run, store, token_file=token_file, replace=replace)
+    if json:
+        print_json("runs push", asdict(done))
+    else:
+        print_line(f"{done.run}: {done.how}; see {done.url}")
 
 
 def prune(

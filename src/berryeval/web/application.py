@@ -21,6 +21,7 @@ from berryeval.errors import BerryEvalError, ConfigurationError, NotWrittenError
 from berryeval.reports import report_script, report_style
 from berryeval.web import (
     api_judging,
+    api_push,
     api_queries,
     comparison_pages,
     entrance,
@@ -44,6 +45,7 @@ _ROUTERS: Final = (
     judging_pages.router,
     api_queries.router,
     api_judging.router,
+    api_push.router,
     comparison_pages.router,
     run_pages.router,  # the last: /runs/NAME takes any name
 )

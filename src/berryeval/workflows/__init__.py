@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from berryeval.workflows.pool_status import PoolStatus, read_status
     from berryeval.workflows.pooling import Pooling, PoolRequest, collect_pool, pool_runs
     from berryeval.workflows.provider_run import Listener
+    from berryeval.workflows.pushing import Pushed, add_pushed, push_run
     from berryeval.workflows.question_review import Reviewed, apply_review
     from berryeval.workflows.reporting import (
         build_report,

@@ -243,7 +243,7 @@ def _import_file(store: Store, file: Path, *, replace: bool) -> Iterator[Importe
 
     try:
         for record in read_runs(read_json_object(file), str(file)).runs:
-            _check_name(record.id, file)
+            check_run_name(record.id, file)
             added = store.add(record, replace_content=replace)
             yield Imported(file, added.id, added.how)
     except BerryEvalError as error:
@@ -259,7 +259,8 @@ class ExportedRun:
     problem: str = ""
 
 
-def _check_name(name: str, file: Path) -> None:
+def check_run_name(name: str, file: PathLike) -> None:
+    """Reject a name that means a run by its age."""
     if NAMES_OF_LATEST.fullmatch(name):
         raise DataError(
             f"{file}: the id {name!r} always means a run by its age; give it another id"
