@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 from pydantic import BaseModel, Field
 
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     from berryeval.reports import System
     from berryeval.runs import AnswerRecord, HitRecord
     from berryeval.workflows import WholeText
+
+
+_QUOTED: Final = re.compile(r"'([^']*)'")
 
 
 class QueryRequest(TableRequest):
@@ -63,6 +67,11 @@ class WantedText(BaseModel):
     text: Annotated[Text, Field(description="Its text, or the beginning, or nothing")]
     address: Annotated[Text, Field(description="Address of its document, if that is on the web")]
     ranks: list[TargetRank]
+
+    @property
+    def title(self) -> str:
+        """The name without quotation marks: document > section."""
+        return _QUOTED.sub(r"\1", self.name).replace(", section ", SECTION_SEPARATOR)
 
 
 class RankedHit(BaseModel):
