@@ -63,6 +63,10 @@ def test_a_query_has_its_targets_and_rankings(client: httpx.Client) -> None:
     assert [one["rank"] for one in lamps["ranks"]] == [None, 1]
     assert (quote["text"], quote["address"]) == ("The last word is lantern.", ADDRESS)
     assert [hit["grade"] for hit in found["rankings"][0]["hits"]] == [None]
+    other = client.get("/api/v1/query", params={**asked, "id": "q1"}).json()["rankings"][1]
+    assert [(hit["id"], hit["first"]) for hit in other["hits"]] == [("keys", None), ("doors", 2)]
+    alone = client.get("/api/v1/query", params={**asked, "run": f"{RUN}#new"}).json()
+    assert [one["label"] for one in alone["rankings"]] == ["new"]
     passage = {**asked, "id": "q1", "system": "new", "rank": 1}
     assert client.get("/api/v1/passage", params=passage).json() == {
         "text": TEXTS["keys"][0], "address": ADDRESS, "is_whole": True,
@@ -112,6 +116,10 @@ def test_one_key_judges_a_hit(page: Any, served: Served, folder: Path) -> None:
         2,
         "ann",
     )
+    page.keyboard.press("u")
+    page.wait_for_selector("text=Your vote is taken back.")
+    page.click(".hit:focus .give >> text=1")
+    page.wait_for_selector("text=Your vote is stored: 1.")
     page.keyboard.press("u")
     page.wait_for_selector("text=Your vote is taken back.")
     assert Ledger(folder / "relay.judged").current() == []

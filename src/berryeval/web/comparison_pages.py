@@ -68,7 +68,7 @@ def find_compared(shelf: RunShelf, asked: ComparisonRequest) -> dict[LocatedRun,
 def compare(shelf: RunShelf, asked: ComparisonRequest) -> Report:
     """Compare the runs that were asked for."""
     found = find_compared(shelf, asked)
-    records = [_select(shelf.get(run.name), providers) for run, providers in found.items()]
+    records = [select_providers(shelf.get(run.name), providers) for run, providers in found.items()]
     return compare_runs(
         records,
         baseline=asked.baseline or None,
@@ -78,7 +78,7 @@ def compare(shelf: RunShelf, asked: ComparisonRequest) -> Report:
     )
 
 
-def _select(record: RunRecord, providers: Sequence[str]) -> RunRecord:
+def select_providers(record: RunRecord, providers: Sequence[str]) -> RunRecord:
     """Return a run with only these providers; all of them if none is named."""
     if not providers:
         return record

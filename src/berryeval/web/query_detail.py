@@ -83,6 +83,9 @@ class RankedHit(BaseModel):
     score: float
     grade: Annotated[float | None, Field(description="Grade; null if nobody judged the hit")]
     shade: int
+    first: Annotated[
+        int | None, Field(description="Rank of the same hit in the first ranking; null if none")
+    ]
     again: Annotated[bool, Field(description="Whether it repeats a target found above")]
     excerpt: Annotated[Text, Field(description="Beginning of its text")]
 
@@ -130,6 +133,17 @@ class QueryDetail(BaseModel):
         return {one.label: one for one in self.rankings}
 
     @property
+    def grades(self) -> list[tuple[float, int]]:
+        """The grades above 0 with their shades, highest first."""
+        hits = [(hit.grade, hit.shade) for one in self.rankings for hit in one.hits if hit.grade]
+        return sorted({*hits, *((one.grade, one.shade) for one in self.wanted)}, reverse=True)
+
+    @property
+    def shares_hits(self) -> bool:
+        """Whether the rankings have hits in common, so that ranks can be compared."""
+        return any(hit.first for one in self.rankings[1:] for hit in one.hits)
+
+    @property
     def unjudged(self) -> int:
         """Number of different hits without a judgment."""
         hits = (hit for one in self.rankings for hit in one.hits)
@@ -142,6 +156,8 @@ def view_query(table: QueryTable, asked: QueryRequest) -> QueryDetail:
     answers = [
         (system, answer) for system in table.systems if (answer := system.find_answer(query.id))
     ]
+    hits = answers[0][1].hits if answers else ()
+    first = {hit.id: rank for rank, hit in reversed(list(enumerate(hits, start=1)))}
     order = [row.id for row in table.select(asked)]
     place = order.index(asked.id) if asked.id in order else None
     texts = _read_targets(table, query.id) if asked.whole or table.has_texts() else {}
@@ -156,7 +172,7 @@ def view_query(table: QueryTable, asked: QueryRequest) -> QueryDetail:
         expected=next((one.expected for _, one in answers if one.expected), ""),
         earlier_texts=_find_other_texts(table.systems, query),
         wanted=_view_wanted(table, answers, texts),
-        rankings=[_view_ranking(table, *one, metric) for one in answers],
+        rankings=[_view_ranking(table, *one, metric, first) for one in answers],
         place=None if place is None else place + 1,
         matching=len(order),
         previous=order[place - 1] if place else None,
@@ -216,7 +232,7 @@ def _view_wanted(
 
 
 def _view_ranking(
-    table: QueryTable, system: System, answer: AnswerRecord, metric: str
+    table: QueryTable, system: System, answer: AnswerRecord, metric: str, first: Mapping[str, int]
 ) -> SystemRanking:
     return SystemRanking(
         **table.view_system(system, metric).model_dump(),
@@ -226,12 +242,17 @@ def _view_ranking(
         latency=answer.latency,
         answer=answer.answer,
         found=sum((hit.grade or 0) > 0 for hit in answer.hits),
-        hits=[_view_hit(table, system, rank, hit) for rank, hit in enumerate(answer.hits, start=1)],
+        hits=[
+            _view_hit(table, system, rank, hit, first.get(hit.id))
+            for rank, hit in enumerate(answer.hits, start=1)
+        ],
         missed=[one.name for one in answer.missed],
     )
 
 
-def _view_hit(table: QueryTable, system: System, rank: int, hit: HitRecord) -> RankedHit:
+def _view_hit(
+    table: QueryTable, system: System, rank: int, hit: HitRecord, first: int | None
+) -> RankedHit:
     return RankedHit(
         rank=rank,
         id=hit.id,
@@ -239,6 +260,7 @@ def _view_hit(table: QueryTable, system: System, rank: int, hit: HitRecord) -> R
         score=hit.score,
         grade=hit.grade,
         shade=shade_grade(hit.grade, table.highest),
+        first=first,
         again=hit.again,
         excerpt=system.passage(hit),
     )

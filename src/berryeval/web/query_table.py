@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from pathlib import Path
@@ -18,6 +17,8 @@ from berryeval.errors import BerryEvalError, ConfigurationError, DataError
 from berryeval.metrics import direction_of
 from berryeval.reports import Report, Section, System, shorten_names
 from berryeval.runs import STANDARD, RunRecord
+from berryeval.web.comparison_pages import ComparisonRequest, find_compared, select_providers
+from berryeval.web.shelf import Kept
 from berryeval.web.site import SiteSettings, site_of
 from berryeval.workflows import RunTexts, read_texts
 
@@ -46,7 +47,10 @@ class TableRequest(BaseModel):
 
     model_config = ConfigDict(extra="ignore")
 
-    run: Annotated[list[str], Field(description="Runs, by name", min_length=1, max_length=20)]
+    run: Annotated[
+        list[str], Field(description="Runs, by name, or RUN#PROVIDER", min_length=1, max_length=20)
+    ]
+    provider: Annotated[list[str], Field(description="Only these providers")] = []
     benchmark: Annotated[str, Field(description="Benchmark; by default the first")] = ""
     metric: Annotated[str, Field(description="Metric; by default the first of the run")] = ""
     words: Annotated[str, Field(description="Words of the query, its id or properties")] = ""
@@ -363,30 +367,17 @@ def check_place(run: RunRecord, benchmark: str, settings: SiteSettings) -> None:
         raise DataError(f"the benchmark {benchmark} is not in the folder of this server")
 
 
-class _Tables:
-    """Tables that were asked for lately; a table holds its runs, so their ids stay their own."""
-
-    def __init__(self) -> None:
-        self._kept: OrderedDict[tuple[str, tuple[int, ...]], QueryTable] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def find(self, runs: Sequence[RunRecord], benchmark: str, settings: SiteSettings) -> QueryTable:
-        """Return the table of these runs."""
-        key = (benchmark, tuple(id(run) for run in runs))
-        with self._lock:
-            table = self._kept.get(key) or QueryTable(runs, benchmark, settings)
-            self._kept[key] = table
-            self._kept.move_to_end(key)
-            while len(self._kept) > _KEPT:
-                self._kept.popitem(last=False)
-            return table
-
-
-_TABLES: Final = _Tables()
+_TABLES: Final[Kept[QueryTable]] = Kept(_KEPT)
 
 
 def find_table(request: Request, asked: TableRequest) -> QueryTable:
     """Return the table that a request asks for."""
     site = site_of(request)
-    runs = [site.shelf.get(name) for name in dict.fromkeys(asked.run)]
-    return _TABLES.find(runs, asked.benchmark, site.settings)
+    wanted = ComparisonRequest(run=tuple(asked.run), provider=tuple(asked.provider))
+    found = find_compared(site.shelf, wanted)
+
+    def build() -> QueryTable:
+        runs = [select_providers(site.shelf.get(one.name), names) for one, names in found.items()]
+        return QueryTable(runs, asked.benchmark, site.settings)
+
+    return _TABLES.get((site.settings, asked.benchmark, *found.items()), build)

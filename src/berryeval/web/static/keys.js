@@ -48,6 +48,21 @@
     if (grade !== null || chosen.matches('.voted')) vote(chosen, grade)
   }
 
+  // Buttons for those without keys, in the chosen hit only.
+  document.addEventListener('focusin', event => {
+    const chosen = event.target.closest('.columns[data-judged] .hit.unjudged')
+    if (!chosen || chosen.querySelector('.give')) return
+    const row = document.createElement('p')
+    row.className = 'give'
+    for (const grade of [0, 1, 2, 3]) {
+      const button = Object.assign(document.createElement('button'), {type: 'button', textContent: grade})
+      button.setAttribute('aria-label', `Judge this hit: ${grade}`)
+      button.addEventListener('click', () => vote(chosen, grade))
+      row.append(button)
+    }
+    chosen.lastElementChild.append(row)
+  })
+
   const actions = {
     ArrowDown: () => choose(list('a.row, .hit'), 1),
     ArrowUp: () => choose(list('a.row, .hit'), -1),
