@@ -45,10 +45,10 @@ def fill_store(path: Path | str, count: int, *, seed: int = 0) -> None:
         for place, (result, values) in enumerate(packed):
             own = key * len(packed) + place
             rows[results].append({**result, "key": own, "part": key, "place": place})
-            rows[measured] += [
-                {**one, "result": own, "value": min(1.0, one["value"] * dice.uniform(0.8, 1.2))}
-                for one in [*values, *({**values[0], **more} for more in MORE)]
-            ]
+            for one in [*values, *({**values[0], **more} for more in MORE)]:
+                size = dice.uniform(0.8, 1.0)
+                ends = {name: one[name] and size * one[name] for name in ("value", "low", "high")}
+                rows[measured].append({**one, **ends, "result": own})
     database = Database(Place.of(path), make=True)
     with database.writing() as connection:
         for table, found in rows.items():

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         report_style,
         view_comparison,
         view_report,
+        view_trend,
     )
     from berryeval.reports.html.pairs import (
         SystemPair,
@@ -74,6 +75,12 @@ if TYPE_CHECKING:
         format_outcomes,
         result_keys,
     )
-    from berryeval.reports.trend import TrendLine, build_trend_lines, render_trend, write_trend
+    from berryeval.reports.trend import (
+        TrendLimit,
+        TrendLine,
+        build_trend_lines,
+        render_trend,
+        write_trend,
+    )
 else:
     __getattr__, __dir__ = open_door(__name__)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from berryeval._internal import numbers
 from berryeval._internal.files import replace_file
@@ -160,6 +160,17 @@ class TrendLine:
                 for place, point in enumerate(self.points)
             ],
         }
+
+
+@dataclass(frozen=True)
+class TrendLimit:
+    """A value that a trend is measured against: the limit of a gate, or the value of a baseline."""
+
+    benchmark: str
+    provider: str
+    kind: Literal["gate", "baseline"]
+    value: float
+    words: str
 
 
 def _point_data(point: TrendPoint) -> dict[str, Any]:

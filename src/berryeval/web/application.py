@@ -29,6 +29,7 @@ from berryeval.web import (
     people_pages,
     query_pages,
     run_pages,
+    trend_pages,
 )
 from berryeval.web.frame import STATIC
 from berryeval.web.guard import Guard, refuse
@@ -47,6 +48,7 @@ _ROUTERS: Final = (
     api_judging.router,
     api_push.router,
     comparison_pages.router,
+    trend_pages.router,
     run_pages.router,  # the last: /runs/NAME takes any name
 )
 

@@ -57,14 +57,19 @@ def show_run(request: Request, name: str) -> Response:
     """Show the report of a run."""
     site = site_of(request)
     root, found = site.settings.root, site.shelf.locate(name)
-    record = site.shelf.get(found.name)
+    record = site.shelf.get_judged(found.name)
     key = ("run", found, stamp_baseline(record))
     body = site.shelf.bodies.get(key, lambda: _draw_run(record, root))
     encoded = urlencode({"run": record.id}, errors="replace")
     actions = [("All queries", f"{root}/queries?{encoded}")]
     if any(len(part.providers) > 1 for part in record.benchmarks):
         actions.append(("Compare its providers", f"{root}/compare?{encoded}"))
-    return render(request, "body.html", body=body, actions=actions)
+    for part in record.benchmarks[:1]:
+        trend = urlencode({"benchmark": part.name}, errors="replace")
+        actions.append(("Over time", f"{root}/trends?{trend}"))
+    gate = record.plan.get("gate")
+    baseline = str(gate.get("baseline") or "") if isinstance(gate, Mapping) else ""
+    return render(request, "run.html", body=body, actions=actions, run=record, baseline=baseline)
 
 
 def _draw_run(record: RunRecord, root: str) -> dict[str, Markup]:

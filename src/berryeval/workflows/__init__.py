@@ -67,6 +67,7 @@ if TYPE_CHECKING:
         read_pairs,
     )
     from berryeval.workflows.starter import write_starting_files
+    from berryeval.workflows.trend_limits import find_trend_limits
     from berryeval.workflows.verdicts import (
         JudgedRun,
         Rules,

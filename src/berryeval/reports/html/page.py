@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from berryeval.reports.html.standings import Standings
     from berryeval.reports.html.svg import Drawing
     from berryeval.reports.sections import Report, Section
-    from berryeval.reports.trend import TrendLine
+    from berryeval.reports.trend import TrendLimit, TrendLine
     from berryeval.stats import Comparison
 
 
@@ -226,37 +226,65 @@ def view_comparison(
 
 def render_trend_page(lines: Sequence[TrendLine]) -> str:
     """Render values over time as one HTML file."""
+    return _render_template("trend.html", **view_trend(lines))
+
+
+def view_trend(
+    lines: Sequence[TrendLine],
+    limits: Sequence[TrendLimit] = (),
+    link_run: Callable[[str], str] | None = None,
+    *,
+    wide: bool = False,
+) -> dict[str, Any]:
+    """Collect what the template `trend.html` shows.
+
+    Args:
+        lines: At least one line.
+        limits: Limits of gates and values of baselines, drawn as level lines.
+        link_run: Returns the address of the page of a run, given its name.
+        wide: Draw charts for wide windows, too.
+    """
     studio = svg.Studio()
     moments = [point.moment for line in lines for point in line.points]
-    return _render_template(
-        "trend.html",
-        metric=lines[0].metric,
-        about=lines[0].about,
-        parts=[
-            _view_benchmark(name, group, studio)
+    return {
+        "metric": lines[0].metric,
+        "about": lines[0].about,
+        "parts": [
+            _view_benchmark(name, group, [one for one in limits if one.benchmark == name], studio)
+            | {"wide": [] if not wide else _draw_wide(group, limits, studio)}
             for name, group in group_by_benchmark(lines).items()
         ],
-        runs=len({point.run for line in lines for point in line.points}),
-        first=format_moment(min(moments)),
-        last=format_moment(max(moments)),
-        charts_lack=studio.lacks,
-        interval=INTERVAL_NAME,
-    )
+        "runs": len({point.run for line in lines for point in line.points}),
+        "first": format_moment(min(moments)),
+        "last": format_moment(max(moments)),
+        "charts_lack": studio.lacks,
+        "interval": INTERVAL_NAME,
+        "link_run": link_run,
+    }
 
 
 def _view_benchmark(
-    benchmark: str, lines: Sequence[TrendLine], studio: svg.Studio
+    benchmark: str, lines: Sequence[TrendLine], limits: Sequence[TrendLimit], studio: svg.Studio
 ) -> dict[str, Any]:
     breaks = number_breaks(lines)
     names = shorten_names([line.provider for line in lines])
-    drawings = [studio.draw(one, names) for one in draw_trend(lines, breaks)]
+    drawings = [studio.draw(one, names) for one in draw_trend(lines, breaks, limits)]
     return {
         "name": benchmark,
         "drawings": [one for one in drawings if one is not None],
         "breaks": breaks,
+        "limits": list(dict.fromkeys(one.words for one in limits)),
         "lines": view_lines(lines),
         "points": view_points(lines),
     }
+
+
+def _draw_wide(
+    lines: Sequence[TrendLine], limits: Sequence[TrendLimit], studio: svg.Studio
+) -> list[Drawing]:
+    own = [one for one in limits if one.benchmark == lines[0].benchmark]
+    found = (studio.draw(one) for one in draw_trend(lines, number_breaks(lines), own, wide=True))
+    return [one for one in found if one is not None]
 
 
 # Templates.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
@@ -25,7 +26,7 @@ from berryeval.reports.sections import assign_places
 from berryeval.reports.trend import AREAS, break_layers, point_rows, time_labels
 
 if TYPE_CHECKING:
-    from berryeval.reports.trend import TrendLine
+    from berryeval.reports.trend import TrendLimit, TrendLine
     from berryeval.runs import TrendPoint
 
 
@@ -132,29 +133,48 @@ def _describe_failures(point: TrendPoint) -> str:
 # Charts.
 
 _MOST_LINES: Final = len(SYSTEMS)  # in one chart
-_WIDTH: Final = 460
+_WIDTH, _HEIGHT = 460, 220
+_WIDE, _TALL = 920, 320  # of a chart alone on a desktop window
 _NARROW_WIDTH: Final = 400  # of charts side by side
+_MARK, _SMALL_MARK = 55, 8  # square pixels of a point
+_MOST_MARKS: Final = 40  # points of a line with large marks
+_LABEL_HEIGHT: Final = 13  # pixels
 _NUMBER_WIDTH: Final = 16  # pixels of a break's number
 
 
-def draw_trend(lines: Sequence[TrendLine], breaks: Sequence[Break]) -> list[Figure]:
-    """Draw the lines of a benchmark, many of them in several charts; none for a single moment."""
+def draw_trend(
+    lines: Sequence[TrendLine],
+    breaks: Sequence[Break],
+    limits: Sequence[TrendLimit] = (),
+    *,
+    wide: bool = False,
+) -> list[Figure]:
+    """Draw the lines of a benchmark, many of them in several charts; none for a single moment.
+
+    `limits` are level lines; `wide` charts fill a desktop window.
+    """
     if len({point.moment for line in lines for point in line.points}) == 1:
         return []
     rows = [point_rows(line, line.provider) for line in lines]
     every = [row for group in rows for row in group]
-    ends = [row["low"] for row in every], [row["high"] for row in every]
+    level = _limit_rows(limits, lines[0])
+    ends = [
+        [*(row[name] for row in every), *(one["value"] for one in level)]
+        for name in ("low", "high")
+    ]
     y = scale_around(*ends, fractions=lines[0].about == "metric")
     places = assign_places(line.provider for line in lines)
     starts = range(0, len(lines), _MOST_LINES)
-    width = _NARROW_WIDTH if len(starts) > 1 else _WIDTH
+    width = _WIDE if wide else _NARROW_WIDTH if len(starts) > 1 else _WIDTH
     marks = _break_marks(every, breaks, width)
     found = []
     for start in starts:
         part = lines[start : start + _MOST_LINES]
         data = [row for group in rows[start : start + _MOST_LINES] for row in group]
         shown = [line.provider for line in part]
-        spec = _build_spec(data, marks, y, places, shown) | {"width": width}
+        height = _TALL if wide else _HEIGHT
+        spec = _build_spec(data, marks, y, places, shown) | {"width": width, "height": height}
+        spec["layer"] = [*_limit_layers(level, y, height), *spec["layer"]]
         found.append(Figure(spec, _caption(part, start, len(lines)), _alternative(part)))
     return found
 
@@ -174,6 +194,7 @@ def _build_spec(
         "scale": {"type": "utc", "domain": [min(times) - margin, max(times) + margin]},
         "axis": {"labelExpr": labeled, "tickCount": 6, "grid": False, "labelOverlap": True},
     }  # fmt: skip
+    dense = len(data) > _MOST_MARKS * len(shown)
     height = {"type": "quantitative", "scale": y, "title": None, "axis": {"tickCount": 5}}
     guide = legend(shown)
     shared = {"x": x, "color": {"field": "line", "scale": hues(places), "legend": guide}}
@@ -181,17 +202,52 @@ def _build_spec(
     span = {**shared, **parts, "y": {"field": "low", **height}, "y2": {"field": "high"}}
     at = {**shared, "y": {"field": "value", **height}}
     areas = [{"mark": {"type": "area", "opacity": 0.13}, "encoding": span}]
+    rules = [{"mark": {"type": "rule", "opacity": 0.3, "strokeWidth": 2}, "encoding": span}]
     text = {"dx": 3, "fontSize": 11, "color": AXIS.light}
     return {
-        "height": 220,
         "data": {"values": data},
         "layer": [
             *break_layers(marks, x, "number", color=ZERO.light, text=text, step=12),
-            *(areas if len(shown) <= AREAS else []),
-            {"mark": {"type": "rule", "opacity": 0.3, "strokeWidth": 2}, "encoding": span},
-            *line_layers("line", places, guide, size=55, shared=at, line=parts),
+            *(areas if dense or len(shown) <= AREAS else []),
+            *([] if dense else rules),
+            *line_layers(
+                "line", places, guide, size=_SMALL_MARK if dense else _MARK, shared=at, line=parts
+            ),
         ],
     }
+
+
+def _limit_rows(limits: Sequence[TrendLimit], line: TrendLine) -> list[dict[str, Any]]:
+    """Return the level lines, each value once, in the unit of the chart."""
+    size = 1000 if line.about == "latency" else 1
+    found = sorted({(one.value, one.kind) for one in limits}, reverse=True)
+    return [
+        {"value": size * value, "kind": kind, "label": f"{kind} {_format_value(line, value)}"}
+        for value, kind in found
+    ]
+
+
+def _limit_layers(
+    rows: Sequence[dict[str, Any]], y: dict[str, Any], height: int
+) -> list[dict[str, Any]]:
+    """Return a level line for each limit, with its name to the right of it."""
+    at = {"field": "value", "type": "quantitative", "scale": y, "title": None}
+    low, high = y["domain"]
+    found: list[dict[str, Any]] = []
+    lowest = -math.inf
+    for row in rows:
+        place = height * (high - row["value"]) / (high - low)
+        lowest = max(place, lowest + _LABEL_HEIGHT)  # so that no two names overlap
+        dash = [7, 3] if row["kind"] == "gate" else [2, 3]
+        text = {"type": "text", "align": "left", "baseline": "middle", "dx": 5, "fontSize": 11}
+        text |= {"dy": lowest - place, "color": AXIS.light}
+        name = {"x": {"value": "width"}, "y": at, "text": {"field": "label"}}
+        rule = {"type": "rule", "strokeDash": dash, "color": AXIS.light}
+        found.append({
+            "data": {"values": [row]},
+            "layer": [{"mark": rule, "encoding": {"y": at}}, {"mark": text, "encoding": name}],
+        })  # fmt: skip
+    return found
 
 
 def _break_marks(
