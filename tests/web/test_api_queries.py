@@ -116,8 +116,12 @@ def test_one_key_judges_a_hit(page: Any, served: Served, folder: Path) -> None:
         2,
         "ann",
     )
+    page.reload()
+    assert page.locator(".hit.voted b").inner_text() == "2"
+    page.locator(".hit.voted").focus()
     page.keyboard.press("u")
     page.wait_for_selector("text=Your vote is taken back.")
+    assert page.locator(".hit.voted").count() == 0
     page.click(".hit:focus .give >> text=1")
     page.wait_for_selector("text=Your vote is stored: 1.")
     page.keyboard.press("u")

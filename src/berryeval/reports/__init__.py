@@ -55,7 +55,7 @@ if TYPE_CHECKING:
         drop_heading,
         shade_grade,
     )
-    from berryeval.reports.html.typography import build_environment, shorten_names
+    from berryeval.reports.html.typography import build_environment
     from berryeval.reports.legends import (
         INTERVAL_NAME,
         build_legend,

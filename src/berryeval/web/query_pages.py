@@ -31,7 +31,7 @@ def show_queries(request: Request, asked: Annotated[TableRequest, Query()]) -> R
     table = find_table(request, asked)
     return render(
         request, "query_table.html", table=table.view(asked), asked=asked,
-        choices=table.choices, runs=table.report.runs, link=_Links(asked),
+        choices=table.choices, runs=table.report.runs, letters=table.letters, link=_Links(asked),
     )  # fmt: skip
 
 
@@ -43,7 +43,7 @@ def show_query(request: Request, asked: Annotated[QueryRequest, Query()]) -> Res
     page = ((found.place or 1) - 1) // asked.size + 1
     return render(
         request, "query.html", query=found, asked=asked, page=page, link=_Links(asked),
-        runs=table.report.runs, judges=person_of(request).may("judge"),
+        runs=table.report.runs, letters=table.letters, judges=person_of(request).may("judge"),
         has_texts=asked.whole or table.has_texts(),
     )  # fmt: skip
 

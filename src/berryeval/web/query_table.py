@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from pathlib import Path
+from string import ascii_uppercase
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
@@ -15,7 +16,7 @@ from berryeval._internal.validate import suggest
 from berryeval.benchmarks import bundled_benchmarks
 from berryeval.errors import BerryEvalError, ConfigurationError, DataError
 from berryeval.metrics import direction_of
-from berryeval.reports import Report, Section, System, shorten_names
+from berryeval.reports import Report, Section, System
 from berryeval.runs import STANDARD, RunRecord
 from berryeval.web.comparison_pages import ComparisonRequest, find_compared, select_providers
 from berryeval.web.shelf import Kept
@@ -75,7 +76,7 @@ class TableSystem(BaseModel):
     """A column of the table: a provider of a run."""
 
     label: Text
-    short: Annotated[Text, Field(description="The label where there is little room")]
+    short: Annotated[Text, Field(description="Provider, and the letter of its run")]
     run: Text
     provider: Text
     place: Annotated[int, Field(description="Number of its color and shape")]
@@ -271,14 +272,17 @@ class QueryTable:
         return sorted(known, key=key, reverse=down) + [row for row in rows if key(row) is None]
 
     @cached_property
-    def _short_names(self) -> dict[str, str]:
-        return shorten_names([one.label for one in self.systems])
+    def letters(self) -> dict[str, str]:
+        """A letter for each run, in the order asked for; empty with one run."""
+        runs = dict.fromkeys(run.id for run in self.report.runs)
+        return {} if len(runs) == 1 else dict(zip(runs, ascii_uppercase, strict=False))
 
     def view_system(self, system: System, metric: str) -> TableSystem:
         """Return the column of a system."""
         scores = system.record.scores_with(metric) if metric else None
         return TableSystem(
-            label=system.label, short=self._short_names.get(system.label, system.label),
+            label=system.label,
+            short=f"{system.record.name} {self.letters.get(system.run.id, '')}".rstrip(),
             run=system.run.id, provider=system.record.name, place=system.place,
             mean=scores.mean[metric] if scores is not None else None,
         )  # fmt: skip
@@ -357,14 +361,21 @@ def check_place(run: RunRecord, benchmark: str, settings: SiteSettings) -> None:
 
     The place comes with the run, which someone else may have sent.
     """
-    names = [one.name for one in run.benchmarks]
-    places = run.plan.get("benchmarks")
-    place: Any = places[names.index(benchmark)] if isinstance(places, list) and places else ""
-    source = str(place.get("source", "") if isinstance(place, dict) else place)
+    if not settings.users:
+        return
+    given = run.plan.get("benchmarks")
+    places = given if isinstance(given, list) else []
     known = {*bundled_benchmarks(), *settings.benchmarks}
-    inside = Path(source).resolve().is_relative_to(Path.cwd())
-    if settings.users and source not in known and not inside:
+    sources = {str(one.get("source") if isinstance(one, dict) else one) for one in places}
+    if any(not _is_inside(one) for one in sources - known):
         raise DataError(f"the benchmark {benchmark} is not in the folder of this server")
+
+
+def _is_inside(path: str) -> bool:
+    try:
+        return Path(path).resolve().is_relative_to(Path.cwd())
+    except (OSError, ValueError):
+        return False
 
 
 _TABLES: Final[Kept[QueryTable]] = Kept(_KEPT)

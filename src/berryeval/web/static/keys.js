@@ -27,8 +27,18 @@
       one.querySelector('b').textContent = grade ?? '?'
     }
   }
+  // This browser remembers the votes given here, as the run itself shows only judgments of its time.
+  const columns = document.querySelector('.columns[data-judged]')
+  const place = columns && ['votes', columns.dataset.judge, columns.dataset.judged, columns.dataset.query].join('\n')
+  const recall = () => JSON.parse(localStorage.getItem(place) || '{}')
+  const remember = (id, grade) => {
+    const {[id]: before, ...others} = recall()
+    localStorage.setItem(place, JSON.stringify(grade === null ? others : {...others, [id]: grade}))
+  }
+  if (columns) for (const [id, grade] of Object.entries(recall())) show(id, grade)
+
   const vote = async (chosen, grade) => {
-    const {judged, runs, query} = document.querySelector('.columns').dataset
+    const {judged, runs, query} = columns.dataset
     const {id, rank} = chosen.dataset
     say('')
     try {
@@ -37,14 +47,15 @@
         system: chosen.closest('.column').dataset.system, withdrawn: grade === null, request: crypto.randomUUID(),
       })
       show(id, grade)
-      say(grade === null ? 'Your vote is taken back.' : `Your vote is stored: ${grade}.`)
+      remember(id, grade)
+      say(grade === null ? 'Your vote is taken back.' : `Your vote is stored: ${grade}. The next evaluation counts it.`)
     } catch (error) {
       say(`Not stored: ${error.message}`)
     }
   }
   const judge = grade => {
     const chosen = hit()
-    if (!chosen?.matches('.unjudged') || !document.querySelector('.columns[data-judged]')) return false
+    if (!columns || !chosen?.matches('.unjudged')) return false
     if (grade !== null || chosen.matches('.voted')) vote(chosen, grade)
   }
 
