@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 import httpx
 import uvicorn
 
-from berryeval.web.application import build_application
-from berryeval.web.server import build_site, listen
+from berryeval.web.server import build_site, configure, listen
 from berryeval.web.site import Site, SiteSettings
 
 if TYPE_CHECKING:
@@ -52,8 +51,7 @@ def serve_site(**settings: Any) -> Iterator[Served]:
 def run_site(site: Site, port: int = 0) -> Iterator[Served]:
     """Serve a site until the end of the block; a site can be served again on the same port."""
     with listen(replace(site.settings, port=port)) as listening:
-        config = uvicorn.Config(build_application(site), log_level="warning", access_log=False)
-        server = uvicorn.Server(config)
+        server = uvicorn.Server(configure(site))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
         thread.start()
         try:

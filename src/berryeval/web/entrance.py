@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Annotated
+from urllib.parse import parse_qs
 
 from fastapi import APIRouter, Form, Request
 from starlette.responses import RedirectResponse, Response
@@ -16,7 +17,7 @@ router = APIRouter(include_in_schema=False)
 
 
 @router.get("/enter")
-def enter(request: Request, token: str = "") -> Response:
+def enter(request: Request) -> Response:
     """Open a session with the link of the terminal, which works once.
 
     With `--users`, tokens never stand in an address, where proxies and histories keep them.
@@ -24,7 +25,8 @@ def enter(request: Request, token: str = "") -> Response:
     site = site_of(request)
     if site.settings.users:
         return RedirectResponse(f"{site.settings.root}/sign-in", 303)
-    return _sign_in(request, token)
+    query = parse_qs(request.state.query.decode("ascii", "replace"))
+    return _sign_in(request, query.get("token", [""])[0])
 
 
 @router.get("/sign-in")

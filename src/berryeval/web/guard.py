@@ -66,7 +66,9 @@ class Guard:
             scope["path"] = scope["path"][len(self._root) :]
         send = _with_headers(send, scope)
         scope.setdefault("state", {})
-        scope["state"] |= {"person": None, "form_token": ""}
+        scope["state"] |= {"person": None, "form_token": "", "query": scope["query_string"]}
+        if scope["path"] == "/enter":
+            scope["query_string"] = b""  # logs of the server could keep the token
         try:
             answer = await self._check(scope)
             if answer is None and scope["method"] not in _SAFE:

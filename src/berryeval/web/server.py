@@ -12,6 +12,8 @@ from berryeval._internal.optional import import_optional
 from berryeval.errors import ConfigurationError
 
 if TYPE_CHECKING:
+    import uvicorn
+
     from berryeval.web.accounts import Accounts
     from berryeval.web.site import Site, SiteSettings
 
@@ -48,7 +50,6 @@ def serve(settings: SiteSettings, notify: Callable[[Serving], None]) -> None:
     uvicorn = import_optional("uvicorn", "berryeval serve", extra="web")
     for name in ("fastapi", "python_multipart"):
         import_optional(name, "berryeval serve", extra="web")
-    from berryeval.web.application import build_application
     from berryeval.web.lease import hold_store
     from berryeval.workflows import choose_store
 
@@ -59,14 +60,22 @@ def serve(settings: SiteSettings, notify: Callable[[Serving], None]) -> None:
             address = f"http://{_show_host(settings.host)}:{listening.getsockname()[1]}"
         with hold_store(choose_store(settings.store), address):
             site = build_site(settings)
-            config = uvicorn.Config(
-                build_application(site), log_level="warning", access_log=False,
-                server_header=False, proxy_headers=False, timeout_graceful_shutdown=5,
-            )  # fmt: skip
             listening.listen(_WAITING)
             notify(replace(_make_link(site, address, notify), notes=notes))
             with suppress(KeyboardInterrupt):
-                uvicorn.Server(config).run(sockets=[listening])
+                uvicorn.Server(configure(site)).run(sockets=[listening])
+
+
+def configure(site: Site) -> uvicorn.Config:
+    """Return how uvicorn serves a site: no access log, which would keep links."""
+    import uvicorn
+
+    from berryeval.web.application import build_application
+
+    return uvicorn.Config(
+        build_application(site), log_level="warning", access_log=False, server_header=False,
+        proxy_headers=False, timeout_graceful_shutdown=5,
+    )  # fmt: skip
 
 
 def check_store(settings: SiteSettings) -> tuple[str, ...]:
