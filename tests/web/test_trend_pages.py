@@ -130,9 +130,9 @@ def test_the_chart_follows_what_is_chosen_and_looks_right(page: Any) -> None:
     from playwright.sync_api import expect
 
     page.click("text=Trends")
-    expect(page.locator("figure.chart").first).to_be_visible()
+    expect(page.locator("figure.chart:visible").first).to_be_visible()
     page.select_option("select[name=what]", "RR")
     page.wait_for_url("**/trends?what=RR")
-    expect(page.locator("figcaption").first).to_contain_text("RR")
+    expect(page.locator("figcaption:visible").first).to_contain_text("RR")
     assert page.locator("header.bar").count() == 1
     check_looks(page, ["/trends"])

@@ -23,6 +23,7 @@ from berryeval.web import (
     api_judging,
     api_push,
     api_queries,
+    api_runs,
     comparison_pages,
     entrance,
     judging_pages,
@@ -47,6 +48,7 @@ _ROUTERS: Final = (
     api_queries.router,
     api_judging.router,
     api_push.router,
+    api_runs.router,
     comparison_pages.router,
     trend_pages.router,
     run_pages.router,  # the last: /runs/NAME takes any name
