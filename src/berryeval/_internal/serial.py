@@ -41,11 +41,16 @@ class JsonRecord:
         """Read a JSON object; `where` is its place for messages, such as "queries[3]"."""
         if not isinstance(data, Mapping):
             raise type_mismatch(where, "an object", data)
-        known = _field_kinds(cls)  # type: ignore[arg-type]
+        known = _field_readers(cls)  # type: ignore[arg-type]
         values: dict[str, Any] = {}
-        for name, (kind, is_required) in known.items():
+        inside = f"{where}." if where else ""
+        for name, (read, is_optional, is_required) in known.items():
             if name in data:
-                values[name] = cls._read(kind, data[name], f"{where}.{name}".lstrip("."))
+                value = data[name]
+                if value is None and is_optional:
+                    values[name] = None
+                else:
+                    values[name] = read(value, inside + name)
             elif is_required:
                 names = ", ".join(map(repr, data)) or "nothing"
                 raise DataError(f"{_prefix(where)}has no {name!r}; found {names}")
@@ -56,12 +61,6 @@ class JsonRecord:
             return cls(**values)
         except DataError as error:
             raise DataError(f"{_prefix(where)}{error}") from None
-
-    @classmethod
-    def _read(cls, kind: str, value: Any, where: str) -> Any:
-        if kind.endswith(" | None"):
-            return None if value is None else cls._read(kind.removesuffix(" | None"), value, where)
-        return (cls.readers.get(kind) or READERS[kind])(value, where)
 
     def to_json(self) -> dict[str, Any]:
         """Return the JSON object that `from_json` reads."""
@@ -173,10 +172,16 @@ def _prefix(where: str) -> str:
 
 
 @cache
-def _field_kinds(cls: type) -> dict[str, tuple[str, bool]]:
-    """Return the annotation of each field but `extra`, and whether it is required."""
-    fields = (field for field in dataclasses.fields(cls) if field.name != "extra")
-    return {field.name: (str(field.type), _is_required(field)) for field in fields}
+def _field_readers(cls: type[JsonRecord]) -> dict[str, tuple[Reader, bool, bool]]:
+    """Return the reader of each field but `extra`, and whether it may be None or is required."""
+    found = {}
+    for field in dataclasses.fields(cls):  # type: ignore[arg-type]
+        kind, optional = str(field.type), str(field.type).endswith(" | None")
+        plain = kind.removesuffix(" | None")
+        if field.name != "extra":
+            read = cls.readers.get(plain) or READERS[plain]
+            found[field.name] = (read, optional, _is_required(field))
+    return found
 
 
 def _is_required(field: dataclasses.Field[Any]) -> bool:
