@@ -53,6 +53,11 @@ def render_blocks(template: str, **values: Any) -> dict[str, Markup]:
     }
 
 
+def is_partial(request: Request) -> bool:
+    """Return whether htmx asks for a part of a page only."""
+    return request.headers.get("hx-request-type") == "partial"
+
+
 def render(request: Request, template: str, *, status: int = 200, **values: Any) -> HTMLResponse:
     """Render a page of the site.
 
@@ -68,7 +73,7 @@ def render(request: Request, template: str, *, status: int = 200, **values: Any)
             person=request.state.person,
             form_token=request.state.form_token,
             path=request.url.path,
-            part=request.headers.get("hx-request-type") == "partial",
+            part=is_partial(request),
             version=__version__,
             **values,
         )

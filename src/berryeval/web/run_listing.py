@@ -202,7 +202,12 @@ def list_page(store: Store, asked: RunQuery) -> RunListing:
     parts = {one.id: _list_parts(one, metrics) for one in page.runs}
     recent = {}
     if metrics:
-        recent = store.recent_values(metrics[0], [one.id for one in page.runs], _POINTS)
+        owners = [
+            (name, part.benchmark, part.best.provider)
+            for name, found in parts.items()
+            for part in found
+        ]
+        recent = store.recent_values(metrics[0], owners, _POINTS)
     rows = tuple(
         ListedRun(one, parts[one.id], _draw_sparks(one.id, parts[one.id], recent))
         for one in page.runs

@@ -14,7 +14,7 @@ from starlette.responses import RedirectResponse, Response
 from berryeval.reports import Report, view_report
 from berryeval.runs import NoStoreError
 from berryeval.web.comparison_pages import link_queries
-from berryeval.web.frame import render, render_blocks
+from berryeval.web.frame import is_partial, render, render_blocks
 from berryeval.web.run_listing import RunQuery, list_choices, list_page
 from berryeval.web.site import site_of
 from berryeval.workflows import judge_report
@@ -39,7 +39,8 @@ def show_runs(request: Request, asked: Annotated[RunQuery, Query()]) -> Response
     site = site_of(request)
     try:
         with site.shelf.open_store() as store:
-            listing, choices = list_page(store, asked), list_choices(store)
+            listing = list_page(store, asked)
+            choices = None if is_partial(request) else list_choices(store)
     except NoStoreError as error:
         return render(request, "no_runs.html", text=str(error))
     link = f"{site.settings.root}/runs"

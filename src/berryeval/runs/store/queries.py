@@ -370,7 +370,9 @@ def list_units(connection: Connection) -> list[str]:
     joined = results.join(parts, parts.c.key == results.c.part).join(
         runs, runs.c.key == parts.c.run
     )
-    rows = connection.execute(select(runs.c.id, results.c.cost).select_from(joined))
+    first = func.min(runs.c.id).label("id")
+    asked = select(first, results.c.cost).select_from(joined).where(results.c.cost != "{}")
+    rows = connection.execute(asked.group_by(results.c.cost))
     found = build_readable(rows, lambda row: read_numbers(row.cost, f"{row.id}: cost"))
     return sorted({unit for cost in found for unit in cost})
 

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from berryeval.runs.record import RunRecord
     from berryeval.runs.store.queries import FailedResult, RunPage, StoredRun
     from berryeval.runs.store.schema import PackedPart
-    from berryeval.runs.store.trends import TrendPoint
+    from berryeval.runs.store.trends import Owner, TrendPoint
 
 
 How: TypeAlias = Literal["added", "there already", "replaced", "differs"]
@@ -225,11 +225,11 @@ class Store:
             return load_trend(connection, found[0], filters or Filters(), tag)
 
     def recent_values(
-        self, metric: str, names: Collection[str], count: int
-    ) -> dict[tuple[str, str, str], tuple[float, ...]]:
-        """Return the last comparable values up to these runs, by run, benchmark and provider."""
+        self, metric: str, wanted: Collection[Owner], count: int
+    ) -> dict[Owner, tuple[float, ...]]:
+        """Return the last comparable values up to each run, benchmark and provider."""
         with self._database.reading() as connection:
-            return load_recent(connection, canonical_metric(metric), names, count)
+            return load_recent(connection, canonical_metric(metric), wanted, count)
 
     def failures(self, filters: Filters | None = None) -> list[FailedResult]:
         """Return the providers that failed and have no values, oldest first."""

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 
 log = logging.getLogger("berryeval")
+Owner: TypeAlias = tuple[str, str, str]  # run, benchmark and provider of a value
 TrendAbout: TypeAlias = Literal["metric", "latency", "cost"]
 
 
@@ -162,12 +163,13 @@ def _build_point(row: Any, followed: Followed, tag: str) -> tuple[TrendPoint, st
 
 
 def load_recent(
-    connection: Connection, metric: str, names: Collection[str], count: int
-) -> dict[tuple[str, str, str], tuple[float, ...]]:
-    """Return the last values of a metric up to these runs, by run, benchmark and provider.
+    connection: Connection, metric: str, wanted: Collection[Owner], count: int
+) -> dict[Owner, tuple[float, ...]]:
+    """Return the last values of a metric, oldest first, up to each run, benchmark and provider.
 
-    Only values of the same data, queries and number of hits follow each other; oldest first.
+    Only values of the same data, queries and number of hits follow each other.
     """
+    providers = sorted({provider for _, _, provider in wanted})
     found = (
         select(runs.c.id, parts.c.benchmark, results.c.provider, measured.c.value)
         .add_columns(parts.c.content_hash, parts.c.sample, parts.c.k)
@@ -175,15 +177,15 @@ def load_recent(
         .join(results, results.c.key == measured.c.result)
         .join(parts, parts.c.key == results.c.part)
         .join(runs, runs.c.key == parts.c.run)
-        .where(measured.c.metric == to_column_text(metric))
+        .where(measured.c.metric == to_column_text(metric), results.c.provider.in_(providers))
         .order_by(runs.c.moment, runs.c.key)
     )
-    wanted, lines = set(names), defaultdict[Any, list[float]](list)
-    recent = {}
+    lines = defaultdict[Any, list[float]](list)
+    recent, known = {}, set(wanted)
     for run, benchmark, provider, value, *asked in connection.execute(found):
         line = lines[(benchmark, provider, *asked)]
         line.append(value)
-        if run in wanted:
+        if (run, benchmark, provider) in known:
             recent[run, benchmark, provider] = tuple(line[-count:])
     return recent
 
