@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.browser import needs_browser
+from tests.reports.html_records import run_record
 from tests.web.looks import check_looks
 from tests.web.many_runs import fill_store
 from tests.web.serving import Served, serve_site
@@ -76,6 +78,34 @@ def test_without_a_store_the_page_says_how_to_begin(tmp_path: Path) -> None:
         answer = own.get("/runs")
     assert answer.status_code == 200
     assert "There are no runs yet" in answer.text
+
+
+def test_run_folders_that_the_store_lacks_are_listed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    fill_store(tmp_path / "runs.db", 2)
+    for name in ("run-00001", "only-a-folder"):
+        folder = tmp_path / ".berryeval" / "runs" / name
+        folder.mkdir(parents=True)
+        (folder / "run.json").write_text(replace(run_record(4, (0.5,)), id=name).dumps())
+    for store in (str(tmp_path / "runs.db"), "none"):
+        with serve_site(store=store, judge="ann") as found, found.sign_in() as own:
+            listed = own.get("/runs").text.partition('id="folders"')[2]
+            assert ("run-00001" in listed) == (store == "none")
+            assert '<a href="/runs/only-a-folder">' in listed
+            assert "How good is" in own.get("/runs/only-a-folder").text
+
+
+def test_a_damaged_run_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / ".berryeval" / "runs" / "torn"
+    folder.mkdir(parents=True)
+    (folder / "run.json").write_text('{"id": "torn"')
+    with serve_site(store="none", judge="ann") as found, found.sign_in() as own:
+        answer = own.get("/runs/torn")
+    assert answer.status_code == 422
+    assert "run.json" in answer.text
 
 
 @needs_browser

@@ -55,6 +55,7 @@ if TYPE_CHECKING:
         drop_heading,
         shade_grade,
     )
+    from berryeval.reports.html.svg import warm_up
     from berryeval.reports.html.typography import build_environment
     from berryeval.reports.legends import (
         INTERVAL_NAME,

@@ -17,7 +17,7 @@ from berryeval.web.comparison_pages import link_queries
 from berryeval.web.frame import is_partial, render, render_blocks
 from berryeval.web.run_listing import RunQuery, list_choices, list_page
 from berryeval.web.site import site_of
-from berryeval.workflows import judge_report
+from berryeval.workflows import judge_report, list_run_folders
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -41,12 +41,16 @@ def show_runs(request: Request, asked: Annotated[RunQuery, Query()]) -> Response
         with site.shelf.open_store() as store:
             listing = list_page(store, asked)
             choices = None if is_partial(request) else list_choices(store)
+            stored = set() if is_partial(request) else set(store.names())
     except NoStoreError as error:
-        return render(request, "no_runs.html", text=str(error))
+        return render(request, "no_runs.html", text=str(error), folders=list_run_folders())
+    folders = (
+        [] if is_partial(request) else [one for one in list_run_folders() if one not in stored]
+    )
     link = f"{site.settings.root}/runs"
     address = f"{link}?{urlencode(asked.change(page=asked.page))}".rstrip("?")
     answer = render(
-        request, "runs.html", listing=listing, asked=asked, choices=choices,
+        request, "runs.html", listing=listing, asked=asked, choices=choices, folders=folders,
         link=lambda changes: f"{link}?{urlencode(changes)}".rstrip("?"),
     )  # fmt: skip
     answer.headers["hx-push-url"] = address

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import threading
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -50,6 +51,7 @@ def serve(settings: SiteSettings, notify: Callable[[Serving], None]) -> None:
     uvicorn = import_optional("uvicorn", "berryeval serve", extra="web")
     for name in ("fastapi", "python_multipart"):
         import_optional(name, "berryeval serve", extra="web")
+    from berryeval.reports import warm_up
     from berryeval.web.lease import hold_store
     from berryeval.workflows import choose_store
 
@@ -60,6 +62,7 @@ def serve(settings: SiteSettings, notify: Callable[[Serving], None]) -> None:
             address = f"http://{_show_host(settings.host)}:{listening.getsockname()[1]}"
         with hold_store(choose_store(settings.store), address):
             site = build_site(settings)
+            threading.Thread(target=warm_up, daemon=True).start()
             listening.listen(_WAITING)
             notify(replace(_make_link(site, address, notify), notes=notes))
             with suppress(KeyboardInterrupt):

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
 from berryeval.errors import DataError
-from berryeval.workflows import locate_run, open_history
+from berryeval.runs import NoStoreError
+from berryeval.workflows import choose_store, locate_run, open_history
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -63,7 +64,9 @@ class RunShelf:
         self.bodies: Kept[dict[str, Markup]] = Kept(_BODIES)
 
     def open_store(self) -> AbstractContextManager[Store]:
-        """Open the store for a block."""
+        """Open the store for a block; a store that is turned off is a `NoStoreError`."""
+        if choose_store(self._place) is None:
+            raise NoStoreError("the store is turned off: only run folders are shown")
         return open_history(self._place)
 
     def locate(self, name: str) -> LocatedRun:

@@ -129,7 +129,7 @@ def show_trends(request: Request, asked: Annotated[TrendRequest, Query()]) -> Re
     try:
         trend = Trend(site.shelf, asked)
     except NoStoreError as error:
-        return render(request, "no_runs.html", text=str(error))
+        return render(request, "no_runs.html", text=str(error), folders=[])
     values: dict[str, Any] = {}
     if trend.lines:
         key = ("trend", root, tuple(map(_stamp_line, trend.lines)), tuple(trend.limits))

@@ -55,7 +55,13 @@ if TYPE_CHECKING:
     )
     from berryeval.workflows.rescoring import Rescored, rescore
     from berryeval.workflows.run_comparison import compare_runs
-    from berryeval.workflows.run_finder import FoundRun, LocatedRun, find_run, locate_run
+    from berryeval.workflows.run_finder import (
+        FoundRun,
+        LocatedRun,
+        find_run,
+        list_run_folders,
+        locate_run,
+    )
     from berryeval.workflows.run_folder import write_text_file
     from berryeval.workflows.run_result import BenchmarkResult, WorstQuery, worst_queries
     from berryeval.workflows.run_texts import RunTexts, WholeText, read_texts

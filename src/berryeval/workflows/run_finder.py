@@ -129,6 +129,11 @@ def locate_run(text: str, store: PathLike | None = None) -> LocatedRun:
     return LocatedRun(text, stamp, None if digest is None else place)
 
 
+def list_run_folders() -> list[str]:
+    """Return the names of the finished runs below `.berryeval/runs`, the last name first."""
+    return sorted((path.parent.name for path in RUNS.glob("*/run.json")), reverse=True)
+
+
 def _stamp_folder(name: str) -> str | None:
     """Return when the record in a run folder was written, and its size; None without a record."""
     if name in {"", ".", ".."} or set(name) & set("/\\\0"):

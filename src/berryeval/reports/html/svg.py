@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from xml.etree import ElementTree as ET
@@ -307,6 +308,12 @@ class Studio:
 
         svg = draw_svg(clean_texts(dict(figure.spec), names), figure.alternative)
         return Drawing(Markup(svg), figure.caption)  # noqa: S704 - rebuilt from allowed elements
+
+
+def warm_up() -> None:
+    """Start the drawing library, which takes a second, so that the first chart does not wait."""
+    with suppress(MissingDependencyError):
+        draw_svg({"data": {"values": [{}]}, "mark": "point"}, "")
 
 
 def draw_svg(spec: Mapping[str, Any], alternative: str) -> str:
