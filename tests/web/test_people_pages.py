@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import re
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import httpx
 import pytest
 
+from berryeval.errors import ConfigurationError
 from berryeval.web.accounts import UserAccounts
+from tests.browser import needs_browser
+from tests.reports.html_records import NASTY
+from tests.web.looks import check_looks
 from tests.web.serving import Served, serve_site
 
 if TYPE_CHECKING:
@@ -137,6 +142,7 @@ def test_without_users_there_is_no_page_of_people(client: httpx.Client) -> None:
     assert "berryeval serve --users" in answer.text
 
 
+@needs_browser
 def test_a_link_with_a_token_signs_in_and_leaves_no_trace(
     browser: Any, team: tuple[Served, str]
 ) -> None:
@@ -151,4 +157,52 @@ def test_a_link_with_a_token_signs_in_and_leaves_no_trace(
     page.go_back()
     assert admin not in page.url
     assert not [url for url in asked if admin in url.partition("#")[0]]
+    context.close()
+
+
+@needs_browser
+def test_pages_fit_every_window_and_are_legible(browser: Any, team: tuple[Served, str]) -> None:
+    """Signing in, and people with an open question, on phone and desktop, light and dark."""
+    served, admin = team
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(served.address)
+    check_looks(page, ["/sign-in"])
+    page.goto(f"{served.address}/sign-in#{admin}")
+    page.wait_for_url("**/runs")
+
+    def open_questions() -> None:
+        for summary in page.locator("summary").all()[:2]:
+            summary.click()
+
+    check_looks(page, ["/people"], open_questions)
+    context.close()
+
+
+@needs_browser
+def test_names_of_people_never_run(browser: Any, team: tuple[Served, str]) -> None:
+    """Names are the injection corpus of the report; forms work with them as they are."""
+    served, admin = team
+    shown = []
+    for text in NASTY:
+        with suppress(ConfigurationError):  # control characters are refused
+            shown.append(accounts(served).add(text, "look")[0])
+    assert len(shown) >= 6
+    context = browser.new_context()
+    page = context.new_page()
+    noise: list[str] = []
+    page.on("dialog", lambda dialog: noise.append(dialog.message))
+    page.on("console", lambda message: noise.append(message.text))
+    page.goto(f"{served.address}/sign-in#{admin}")
+    page.wait_for_url("**/runs")
+    for name in shown:
+        page.goto(f"{served.address}/people")
+        row = page.locator(".people > li").filter(
+            has=page.locator(f"input[value={json.dumps(name, ensure_ascii=False)}]")
+        )
+        row.locator("summary").nth(1).click()
+        row.locator("button.danger").click()
+        page.wait_for_load_state()
+    assert noise == []
+    assert not {one.name for one in accounts(served).people()} & set(shown)
     context.close()
