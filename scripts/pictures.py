@@ -1,13 +1,17 @@
-"""Take the pictures of docs/images from reports of the bundled benchmark in a headless Chromium.
+"""Take the pictures of docs/images from reports and the site in a headless Chromium.
 
 Run with `make pictures`, and look at what changed before you commit it.
 """
 
 from __future__ import annotations
 
+import os
 import shutil
+import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,6 +23,7 @@ IMAGES: Final = Path(__file__).parents[1] / "docs" / "images"
 PROVIDERS: Final = ["bm25", "dense", "hybrid", "sqlite"]
 COMPARED: Final = ["bm25", "hybrid"]
 QUERY: Final = "td-006"
+SHOWN: Final = "Which scope does a key need"
 BROWSERS: Final = ("chromium", "chromium-browser", "google-chrome")
 WIDE: Final = {"width": 1280, "height": 1440}
 PHONE: Final = {"width": 380, "height": 900}
@@ -44,6 +49,32 @@ def take_pictures(browser: Any, report: Path, compared: Path) -> None:
     page.screenshot(path=IMAGES / "report-query-dark.png")
 
 
+@contextmanager
+def serve_run(folder: str) -> Iterator[str]:
+    """Serve a run of the benchmark from a folder; the link opens the site."""
+    command = [sys.executable, "-m", "berryeval"]
+    asked = [*command, "eval", "technical-docs", "--providers", *PROVIDERS, "--quiet"]
+    subprocess.run(asked, cwd=folder, check=True, stdout=subprocess.DEVNULL)
+    known = os.environ | {"BERRYEVAL_JUDGE": "ann"}
+    with subprocess.Popen(
+        [*command, "serve", "--port", "0"], cwd=folder, env=known, stdout=subprocess.PIPE, text=True
+    ) as server:
+        lines = server.stdout or ()
+        yield next(line.split()[1] for line in lines if line.startswith("open http"))
+        server.terminate()
+
+
+def take_site_pictures(browser: Any, link: str) -> None:
+    """Write the picture of the site: the page of a query."""
+    page = browser.new_page(viewport={"width": 1280, "height": 1120}, color_scheme="light")
+    page.goto(link)
+    page.locator("main a[href*='/runs/']").first.click()
+    page.get_by_role("link", name="All queries").click()
+    page.locator("main a[href*='query?']", has_text=SHOWN).click()
+    page.locator("h1", has_text=SHOWN).wait_for()
+    page.screenshot(path=IMAGES / "site-query.png")
+
+
 def main() -> int:
     """Run the benchmark, write both pages and take the pictures."""
     chromium = next(filter(None, map(shutil.which, BROWSERS)), None)
@@ -58,6 +89,8 @@ def main() -> int:
         be.write_report(be.compare_runs(pair), compared)
         browser = driver.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         take_pictures(browser, report, compared)
+        with serve_run(folder) as link:
+            take_site_pictures(browser, link)
         browser.close()
     return 0
 

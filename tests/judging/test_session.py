@@ -91,6 +91,8 @@ def test_a_grade_outside_the_scale_is_refused_and_not_stored(tmp_path: Path) -> 
         ("Nothing here", "", []),
         ("of the and", "of the and", []),
         ("Größe der Äpfel", "größer ÄPFEL", ["Größe", "Äpfel"]),
+        ("Statements stand still until studies start", "start to study", ["studies", "start"]),
+        ("accepted by refresh_token", "refresh access tokens", ["refresh", "token"]),
     ],
 )
 def test_words_of_the_query_are_marked(text: str, query: str, marked: list[str]) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from berryeval.errors import DataError
@@ -13,13 +14,13 @@ from berryeval.judging.ballots import Ballots
 from berryeval.judging.decisive import PairChooser
 from berryeval.judging.ledger import Vote, check_judge
 from berryeval.judging.pool import Stop, make_pair_id
-from berryeval.providers import STOPWORDS
+from berryeval.providers import STOPWORDS, load_stemmer
 
 if TYPE_CHECKING:
     from berryeval.judging.ledger import Ledger
     from berryeval.judging.pool import Pair, Pool
 
-_WORD: Final = re.compile(r"\w+")
+_WORD: Final = re.compile(r"[^\W_]+")
 _SHORT: Final = 3  # letters of a word that is marked
 _ENDING: Final = 2  # letters that may differ at the end of a word
 
@@ -54,15 +55,18 @@ def mark_words(text: str, query: str) -> list[Marked]:
     >>> [piece.text for piece in mark_words("A token.", "which tokens?") if piece.marked]
     ['token']
     """
-    stems = tuple(
-        word[: max(_SHORT, len(word) - _ENDING)]
+    words = {
+        word
         for word in map(str.casefold, _WORD.findall(query))
         if len(word) >= _SHORT and word not in STOPWORDS
-    )
+    }
+    stem = _find_stemmer()
+    forms = {*words, *map(stem, words), *(part for word in words for part in _shorten(word))}
     pieces: list[Marked] = []
     place = 0
     for found in _WORD.finditer(text):
-        if stems and found[0].casefold().startswith(stems):
+        word = found[0].casefold()
+        if forms and (word in forms or stem(word) in forms or words & _shorten(word)):
             pieces += [Marked(text[place : found.start()], False), Marked(found[0], True)]
             place = found.end()
     return [piece for piece in (*pieces, Marked(text[place:], False)) if piece.text]
@@ -74,6 +78,16 @@ def order_disputed(pool: Pool, ballots: Ballots) -> tuple[Pair, ...]:
     return tuple(
         sorted((one for one in pool.pairs if one.id in order), key=lambda one: order[one.id])
     )
+
+
+def _shorten(word: str) -> set[str]:
+    """Return a word without its last letters, whatever its language."""
+    return {word[:-cut] for cut in range(1, _ENDING + 1) if len(word) - cut >= _SHORT}
+
+
+@cache
+def _find_stemmer() -> Callable[[str], str]:
+    return load_stemmer("english")
 
 
 @dataclass

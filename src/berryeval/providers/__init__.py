@@ -13,7 +13,7 @@ if TYPE_CHECKING:
         read_written_answer,
     )
     from berryeval.providers.base import Provider, build_hit, find_enter, find_exit, read_cost
-    from berryeval.providers.bm25 import STOPWORDS, Bm25
+    from berryeval.providers.bm25 import STOPWORDS, Bm25, load_stemmer
     from berryeval.providers.callable import (
         Renamed,
         find_wrapper,

@@ -154,15 +154,18 @@ class Bm25(Provider):
 
     @cached_property
     def _stem(self) -> Callable[[str], str]:
-        if not self.stemmer:
-            return str
-        snowball = import_optional("snowballstemmer", "stemming")
-        languages = snowball.algorithms()
-        if self.stemmer not in languages:
-            raise ConfigurationError(
-                f"no stemmer for {self.stemmer!r}; there are {', '.join(sorted(languages))}"
-            )
-        return _Stems(snowball.stemmer(self.stemmer)).__getitem__
+        return load_stemmer(self.stemmer) if self.stemmer else str
+
+
+def load_stemmer(language: str) -> Callable[[str], str]:
+    """Return a function that gives the stem of a word; several threads may call it at once."""
+    snowball = import_optional("snowballstemmer", "stemming")
+    languages = snowball.algorithms()
+    if language not in languages:
+        raise ConfigurationError(
+            f"no stemmer for {language!r}; there are {', '.join(sorted(languages))}"
+        )
+    return _Stems(snowball.stemmer(language)).__getitem__
 
 
 class _Stems(dict[str, str]):
