@@ -11,7 +11,7 @@ unexport PYTHONDONTWRITEBYTECODE
 MODULES := $(VENV)/.modules-$(shell find src -name '*.py' | LC_ALL=C sort | cksum | cut -d' ' -f1)
 NATIVE := CMakeLists.txt CMakePresets.json $(shell find native -name '*.?pp')
 
-.PHONY: demo baseline calibrate simulate-judging quality torture test lint types layers native-test pytest pytest-native pytest-python bench docs pictures sanitize clean help
+.PHONY: demo baseline calibrate simulate-judging load-judging quality torture test lint types layers native-test pytest pytest-native pytest-python bench docs pictures sanitize clean help
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' Makefile | expand -t 14
@@ -76,6 +76,9 @@ calibrate: $(VENV)/.tools $(VENV)/.installed  ## simulate error rates of tests a
 
 simulate-judging: $(VENV)/.demo $(VENV)/.installed  ## simulate how many judgments the strategy decisive needs, and write docs/judging.md
 	$(BIN)/python benchmarks/simulate_judging.py --document
+
+load-judging: $(VENV)/.demo $(VENV)/.installed  ## let 50 judges judge at once while the server is killed, and check every grade
+	$(BIN)/python benchmarks/load_judging.py
 
 baseline: $(VENV)/.demo $(VENV)/.installed  ## measure the bundled providers again and write docs/baseline.md
 	$(BIN)/berryeval eval --benchmarks technical-docs spring-boot --providers bm25 dense hybrid \

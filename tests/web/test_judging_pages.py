@@ -14,6 +14,7 @@ from berryeval.web.server import build_site
 from berryeval.web.site import Site, SiteSettings
 from tests.browser import needs_browser
 from tests.web.judging_world import write_pool
+from tests.web.looks import check_looks
 from tests.web.serving import run_site
 
 pytestmark = needs_browser
@@ -191,3 +192,21 @@ def test_judges_who_disagree_are_shown_to_the_one_who_decides(
         assert "3 of 6 pairs decided" in window.inner_text(".headline")
     (decided,) = [one for one in Ledger("drinks.judged").votes() if one.adjudicates]
     assert (decided.judge, decided.grade) == ("ann", 2)
+
+
+def test_every_page_fits_and_is_legible(window: Any, site: Site, pool: Pool) -> None:
+    for name, grades in (("ben", (0, 1, 2)), ("cy", (3, 1, 2)), ("dee", (3, 0, 2))):
+        votes = [
+            Vote(one.query_id, one.target, grade, name, note="because " * 20)
+            for one, grade in zip(pool.pairs, grades, strict=False)
+        ]
+        Ledger("drinks.judged").append(votes)
+    with run_site(site) as served:
+        window.goto(served.link)
+        check_looks(window, ("/judge", "/judge/drinks/status", "/judge/drinks/agreement"))
+
+        def unfold() -> None:
+            window.wait_for_selector("#pair:not([hidden])")
+            window.keyboard.press("n")
+
+        check_looks(window, ("/judge/drinks", "/judge/drinks/adjudicate"), unfold)

@@ -41,12 +41,12 @@ if TYPE_CHECKING:
 log = logging.getLogger("berryeval")
 _TYPES: Final = {"report.css": "text/css", "report.js": "text/javascript"}  # made by the report
 _ROUTERS: Final = (
+    api_judging.router,  # the first: votes are asked for most
     entrance.router,
     people_pages.router,
     query_pages.router,
     judging_pages.router,
     api_queries.router,
-    api_judging.router,
     api_push.router,
     api_runs.router,
     comparison_pages.router,
