@@ -64,8 +64,13 @@ def test_runs_and_votes_share_a_store(place: str) -> None:  # noqa: F811
 def test_a_store_without_votes_is_upgraded(place: str) -> None:  # noqa: F811
     with open_store(place) as store:
         store.add(run_of(1))
-    change(place, "DROP TABLE berryeval_votes")
-    change(place, "UPDATE berryeval_store SET version = 3")
+    for statement in (
+        "DROP TABLE berryeval_votes",
+        "DROP TABLE berryeval_users",
+        "ALTER TABLE berryeval_runs DROP COLUMN tags",
+        "UPDATE berryeval_store SET version = 3",
+    ):
+        change(place, statement)
     ledger = open_ledger(place, "fruit")
     assert ledger.votes() == []
     assert len(ledger.append([vote()])) == 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -59,6 +59,7 @@ class StoreLedger(Ledger):
         self._benchmark = to_column_text(self.folder.stem)
         self._holds = False
         self._held: Database | None = None
+        self._own: set[str] = set()  # checksums of votes that this ledger added while held
 
     def hold(self) -> None:
         """Keep the store open from its next use on, until `close`."""
@@ -67,6 +68,7 @@ class StoreLedger(Ledger):
     def close(self) -> None:
         """Close the store."""
         self._holds = False
+        self._own.clear()
         if self._held is not None:
             self._held.close()
             self._held = None
@@ -88,6 +90,7 @@ class StoreLedger(Ledger):
     def append(self, votes: Iterable[Vote]) -> list[Vote]:
         """Add votes and return them as written; all are in the store when this returns."""
         judges = group_votes(votes)
+        is_new = not any(vote.time for own in judges.values() for vote in own)
         try:
             with self._open(make=True) as database, database.writing() as connection:
                 latest = self._find_latest(connection, judges)
@@ -96,9 +99,11 @@ class StoreLedger(Ledger):
                     for judge, own in judges.items()
                     for vote in stamp(own, latest.get(judge, 0.0))
                 ]
-                self._insert(connection, stamped)
+                added = self._insert(connection, stamped, is_new=is_new)
         except DataError as error:
             raise NotWrittenError(f"{error}; the votes were not kept") from None
+        if self._holds:
+            self._own.update(added)
         return stamped
 
     @contextmanager
@@ -120,7 +125,8 @@ class StoreLedger(Ledger):
     def read_on(self, mark: Any = None) -> tuple[list[Vote], Any]:
         """Return the votes that came after a mark, and the next mark; None reads all.
 
-        Waits for writers, also for a process that was killed while the server stored its votes.
+        Votes that this ledger added itself are left out while it is held. Waits for writers, also
+        for a process that was killed while the server stored its votes.
         """
         from sqlalchemy import select
 
@@ -136,7 +142,9 @@ class StoreLedger(Ledger):
                 rows = connection.execute(wanted).all()
         except NoStoreError:
             return [], mark
-        found = [vote for line, checksum, _ in rows if (vote := _read_row(line, checksum))]
+        others = [(line, checksum) for line, checksum, _ in rows if checksum not in self._own]
+        self._own.difference_update(row.checksum for row in rows)
+        found = [vote for line, checksum in others if (vote := _read_row(line, checksum))]
         return found, rows[-1].key if rows else mark
 
     def _read(self, limit: int | None = None) -> Sequence[Any]:
@@ -169,8 +177,14 @@ class StoreLedger(Ledger):
         )
         return {name_of[judge]: moment for judge, moment in connection.execute(found)}
 
-    def _insert(self, connection: Connection, votes: Sequence[Vote]) -> None:
-        from sqlalchemy import insert, select
+    def _insert(
+        self, connection: Connection, votes: Sequence[Vote], *, is_new: bool
+    ) -> Collection[str]:
+        """Add the votes that are not there yet, and return their checksums.
+
+        Votes that were just given a time are new.
+        """
+        from sqlalchemy import insert
 
         from berryeval.runs import to_column_text, vote_rows
 
@@ -182,16 +196,26 @@ class StoreLedger(Ledger):
                 "benchmark": self._benchmark, "judge": to_column_text(vote.judge),
                 "moment": vote.moment, "checksum": checksum, "line": line,
             }  # fmt: skip
-        names, known = list(rows), set[str]()
-        for start in range(0, len(names), _AT_ONCE):
-            some = vote_rows.c.checksum.in_(names[start : start + _AT_ONCE])
+        for checksum in () if is_new else self._find_known(connection, list(rows)):
+            del rows[checksum]
+        if rows:
+            connection.execute(insert(vote_rows), list(rows.values()))
+        return rows.keys()
+
+    def _find_known(self, connection: Connection, checksums: Sequence[str]) -> set[str]:
+        """Return the checksums that are in the store."""
+        from sqlalchemy import select
+
+        from berryeval.runs import vote_rows
+
+        known: set[str] = set()
+        for start in range(0, len(checksums), _AT_ONCE):
+            some = vote_rows.c.checksum.in_(checksums[start : start + _AT_ONCE])
             there = select(vote_rows.c.checksum).where(
                 vote_rows.c.benchmark == self._benchmark, some
             )
             known.update(connection.scalars(there))
-        new = [row for checksum, row in rows.items() if checksum not in known]
-        if new:
-            connection.execute(insert(vote_rows), new)
+        return known
 
 
 def _hash(line: str) -> str:

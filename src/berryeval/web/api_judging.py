@@ -153,6 +153,13 @@ def list_pairs(
 
 def show_pair(room: Room, pair: Pair) -> ShownPair:
     """Return a pair as judges see it."""
+    if pair.id not in room.shown:
+        room.shown[pair.id] = _view_pair(room, pair)
+    shown: ShownPair = room.shown[pair.id]
+    return shown
+
+
+def _view_pair(room: Room, pair: Pair) -> ShownPair:
     query = room.opened.query_text(pair)
     pieces = mark_words(pair.text[:_LONGEST], query)
     return ShownPair(
