@@ -32,52 +32,23 @@ from berryeval.judging import Pair, Pool, make_pair_id, open_ledger
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from berryeval.web.accounts import Person
-
 NAME: Final = "load"
 AHEAD: Final = 12  # pairs that a judge fetches, as the page does
 LOW: Final = 8
 PAUSE: Final = 0.05  # seconds before what was lost is sent again
+PATIENCE: Final = 120  # seconds without an answer that mean a broken server
 WORDS: Final = (
     "tea", "water", "minutes", "steep", "leaf", "cup", "heat", "green", "black", "pot", "boil",
 )  # fmt: skip
 
 
-class LoadAccounts:
-    """People whose token is their name, all of them judges."""
+def add_people(store: str, count: int) -> dict[str, str]:
+    """Add judges to the people of a store, and return their tokens by name."""
+    from berryeval.web.accounts import UserAccounts
 
-    def open_link(self, token: str) -> Person | None:
-        """Return the person of a link."""
-        return self.find_by_token(token)
-
-    def find_by_token(self, token: str) -> Person | None:
-        """Return the person with this name."""
-        from berryeval.web.accounts import Person
-
-        return Person(token, "judge")
-
-    def open_session(self, person: Person) -> str:
-        """Return the name as cookie."""
-        return person.name
-
-    def find_by_session(self, cookie: str) -> Person | None:
-        """Return the person of a cookie."""
-        return self.find_by_token(cookie)
-
-
-def serve(port: int, store: str) -> None:
-    """Serve the pool of the current folder."""
-    import uvicorn
-
-    from berryeval.web import SiteSettings, build_application
-    from berryeval.web.server import build_site, listen
-
-    settings = SiteSettings(store=store, ledger=store, port=port)
-    site = build_site(settings)
-    site.accounts = LoadAccounts()
-    with listen(settings) as listening:
-        config = uvicorn.Config(build_application(site), log_level="error", access_log=False)
-        uvicorn.Server(config).run(sockets=[listening])
+    accounts = UserAccounts(store, b"")
+    accounts.add_first("admin")
+    return dict(accounts.add(f"judge-{number:02}", "judge") for number in range(count))
 
 
 def write_pool(folder: Path, count: int) -> None:
@@ -128,8 +99,9 @@ class Load:
 class Judge:
     """A judge with a connection of its own."""
 
-    def __init__(self, name: str, port: int, load: Load, think: float) -> None:
-        self._name, self._port, self._load, self._think = name, port, load, think
+    def __init__(self, name: str, token: str, port: int, load: Load, think: float) -> None:
+        self._name, self._token, self._port = name, token, port
+        self._load, self._think = load, think
         self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
         self._rng = random.Random(name)  # noqa: S311 - grades
 
@@ -160,9 +132,11 @@ class Judge:
 
     async def _insist(self, method: str, path: str, body: Any, times: list[float]) -> Any:
         """Send a request until it is answered."""
-        attempts = 0
+        attempts, first = 0, time.perf_counter()
         while True:
             started = time.perf_counter()
+            if started - first > PATIENCE:
+                raise SystemExit(f"no answer for {PATIENCE} seconds")
             try:
                 status, found = await asyncio.wait_for(self._ask(method, path, body), 30)
             except (OSError, EOFError, asyncio.TimeoutError, ValueError):
@@ -189,7 +163,7 @@ class Judge:
         data = b"" if body is None else json.dumps(body).encode()
         writer.write(
             f"{method} /api/v1/judging/{NAME}/{path} HTTP/1.1\r\nHost: 127.0.0.1:{self._port}\r\n"
-            f"Authorization: Bearer {self._name}\r\nContent-Type: application/json\r\n"
+            f"Authorization: Bearer {self._token}\r\nContent-Type: application/json\r\n"
             f"Content-Length: {len(data)}\r\n\r\n".encode()
             + data
         )
@@ -204,20 +178,22 @@ class Judge:
 
 def start_server(folder: Path, port: int, store: str) -> subprocess.Popen[bytes]:
     """Start a server process."""
-    command = [sys.executable, __file__, "--serve", str(port), "--store", store]
-    return subprocess.Popen(command, cwd=folder)
+    options = ["--users", "--judge", "admin", "--store", store, "--port", str(port)]
+    command = [sys.executable, "-m", "berryeval", "serve", *options]
+    return subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL)
 
 
 async def judge_all(
     folder: Path, port: int, store: str, options: argparse.Namespace
 ) -> tuple[Load, float]:
     """Let all judges work, and kill the server meanwhile; return what they sent, and seconds."""
+    people = add_people(store, options.judges)
     load, server = Load(), start_server(folder, port, store)
     total = options.judges * options.votes
     try:
-        await _wait_for(port)
+        await asyncio.wait_for(_wait_for(port), PATIENCE)
         started = time.perf_counter()
-        judges = [Judge(f"judge-{n:02}", port, load, options.think) for n in range(options.judges)]
+        judges = [Judge(name, token, port, load, options.think) for name, token in people.items()]
         working = asyncio.gather(*(one.work() for one in judges))
         for number in range(options.kills):
             while len(load.sent) < total * (number + 1) / (options.kills + 1):
@@ -324,12 +300,7 @@ def main() -> int:
     parser.add_argument("--kills", type=int, default=3)
     parser.add_argument("--think", type=float, default=0.0, help="mean seconds between votes")
     parser.add_argument("--stores", nargs="*", default=["sqlite", "postgresql"])
-    parser.add_argument("--serve", type=int, help=argparse.SUPPRESS)
-    parser.add_argument("--store", help=argparse.SUPPRESS)
     options = parser.parse_args()
-    if options.serve is not None:
-        serve(options.serve, options.store)
-        return 0
     wrong = 0
     for kind in options.stores:
         found = measure(kind, options)
