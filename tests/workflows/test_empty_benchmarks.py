@@ -54,7 +54,8 @@ def test_something_must_decide_what_is_relevant() -> None:
     other = replace(WHOLE, judgments=(Judgment("q01", Anchor(document="d"), 1),))
     with pytest.raises(BerryEvalError, match=r"judgments are of other queries, such as 'q01'"):
         be.run_benchmark(other, ["bm25"])
-    for field, value in (("relevant_ids", ["d"]), ("expected_answer", "Text.")):
+    fields = {"relevant_ids": ["d"], "relevantChunkIds": ["d"], "expectedAnswer": "Text."}
+    for field, value in fields.items():
         asked = (Query("q", "title", metadata={field: value}),)
         result = be.run_benchmark(replace(WHOLE, judgments=(), queries=asked), ["bm25"], ["RR"])
         assert result["bm25"].outcomes == {"ok": 1}

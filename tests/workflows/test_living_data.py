@@ -11,6 +11,7 @@ import pytest
 import berryeval as be
 from berryeval.data.records import Anchor, Judgment
 from berryeval.errors import ConfigurationError, DataError
+from berryeval.relevance.fingerprints import fingerprint_questions
 from berryeval.workflows.run_finder import find_record
 from berryeval.workflows.verdicts import judge_result
 from tests.cli.eval_world import berryeval
@@ -423,6 +424,23 @@ def test_a_trend_goes_on_where_data_changed_and_marks_it(
     assert line["change"] is None
 
 
+def test_a_trend_shows_the_loss_of_every_target(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Queries that lost their targets are compared; the only other query is new."""
+    monkeypatch.chdir(tmp_path)
+    store = ("--store", "runs.db")
+    first, last = without_query(FRUIT, 19), without_documents(FRUIT, *range(19))
+    for name, data in (("one", first), ("two", last)):
+        assert evaluate(tmp_path, name, data, *store) == 0
+    capsys.readouterr()
+    assert berryeval("runs", "trend", "nDCG@10", "--json", *store) == 0
+    (line,) = json.loads(capsys.readouterr().out)["data"]["lines"]
+    assert [one["not_comparable"] for one in line["points"]] == ["", ""]
+    assert (line["change_since"], line["change_over"]) == ("one", 19)
+    assert line["change"] < -0.5
+
+
 def test_a_group_whose_queries_all_changed_is_inconclusive(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -464,3 +482,20 @@ def test_results_in_python_are_judged_alike() -> None:
     assert judged.verdicts[0].extra["new"] == ["extra"]
     with pytest.raises(ConfigurationError, match="measured on a different version of fruit"):
         judge_result(result, {"RR": 0.1}, baseline="base.json", strict_data=True)
+
+
+@pytest.mark.parametrize(
+    "versions",
+    [
+        ({"relevantIds": ["d0"]}, {"relevantIds": {"d0": 2}}),
+        ({"expectedAnswer": "It is an apple."}, {"expectedAnswer": "Keep item 1 cool."}),
+    ],
+)
+def test_what_decides_relevance_is_noticed_in_camel_case(
+    versions: tuple[dict[str, Any], dict[str, Any]],
+) -> None:
+    data = replace(FRUIT, judgments=())
+    old, new = (
+        fingerprint_questions(data, with_query(data, 0, metadata=one).queries) for one in versions
+    )
+    assert [place for place in range(COUNT) if old[place] != new[place]] == [0]

@@ -145,6 +145,11 @@ def find_field(fields: Mapping[str, Any], *names: str) -> str | None:
     return None
 
 
+def read_spelled(fields: Mapping[str, Any], name: str) -> Any:
+    """Return the value of a name, also spelled relevantIds; None if there is none."""
+    return fields.get(find_field(fields, name) or name)
+
+
 # Plurals and truncation
 
 LONGEST: Final = 200  # characters of a message in a table or a list

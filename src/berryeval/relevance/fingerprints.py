@@ -15,6 +15,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from berryeval._internal.text import read_spelled
 from berryeval.relevance.strategies import ANSWER_FIELDS, ID_FIELDS
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def _list_judgments(query: Query, judged: Iterable[Judgment], *, has_pack: bool)
         return sorted(found, key=json.dumps)
     if has_pack:
         return dict(query.metadata)
-    return {name: query.metadata.get(name) for name in (*ID_FIELDS, *ANSWER_FIELDS)}
+    return {name: read_spelled(query.metadata, name) for name in (*ID_FIELDS, *ANSWER_FIELDS)}
 
 
 def fingerprint_queries(

@@ -71,7 +71,7 @@ class TrendLine:
     def apart(self) -> dict[int, str]:
         """Positions of points that are not comparable with the newest, and why."""
         newest = self.points[-1]
-        found = {place: one.differs_from(newest) for place, one in enumerate(self.points)}
+        found = {place: newest.differs_from(one) for place, one in enumerate(self.points)}
         return {place: reason for place, reason in found.items() if reason}
 
     @cached_property

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 import berryeval
 from berryeval._internal.json import read_json_object
 from berryeval._internal.plain import DEEPEST, was_cut
-from berryeval._internal.text import pluralize
+from berryeval._internal.text import pluralize, read_spelled
 from berryeval._internal.validate import is_number, is_whole
 from berryeval.benchmarks import name_of
 from berryeval.errors import DataError, MetricError
@@ -269,7 +269,7 @@ class Recorder:
 def _build_answer(
     query: Query, ranking: Ranking | None, hits: Sequence[Hit], judged: Judged, passages: Passages
 ) -> AnswerRecord:
-    given = (query.metadata.get(name) for name in ANSWER_FIELDS)
+    given = (read_spelled(query.metadata, name) for name in ANSWER_FIELDS)
     known = next((str(value) for value in given if value), "")
     expected = known if judged.strategy == "token-fallback" else ""
     missed = tuple(

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from berryeval._internal.json import read_json_object
-from berryeval._internal.text import find_same_folder, pluralize
+from berryeval._internal.text import find_same_folder, pluralize, read_spelled
 from berryeval._internal.validate import suggest
 from berryeval.anchors import Corpus, locate
 from berryeval.benchmarks import load_benchmark
@@ -150,7 +150,8 @@ def check_judged(benchmark: Benchmark, queries: Sequence[Query]) -> None:
     judged = {judgment.query_id for judgment in benchmark.judgments}
     fields = (*ID_FIELDS, *ANSWER_FIELDS)
     if benchmark.pack or any(
-        query.id in judged or any(query.metadata.get(name) for name in fields) for query in queries
+        query.id in judged or any(read_spelled(query.metadata, name) for name in fields)
+        for query in queries
     ):
         return
     others = f"; its judgments are of other queries, such as {min(judged)!r:.80}" if judged else ""
@@ -170,7 +171,7 @@ def check_targets(
     wanted = [one for one in all_judgments(benchmark) if one.grade > 0]
     judged = {one.query_id for one in wanted}
     answered = any(
-        query.metadata.get(name)
+        read_spelled(query.metadata, name)
         for query in benchmark.queries
         if query.id not in judged
         for name in ANSWER_FIELDS
