@@ -88,8 +88,11 @@ def test_the_filter_changes_the_table_only_and_the_address(page: Any, served: An
     page.keyboard.press("Escape")
     page.click(".sort >> nth=1")
     page.wait_for_url("**sort=value**")
-    assert page.evaluate("window.same")
     assert rows.count() == 3
+    page.fill("input[type=search]", "q-00 conceptual")
+    page.wait_for_url("**words=q-00+conceptual**sort=value**")
+    assert page.evaluate("window.same")
     page.go_back()
-    page.wait_for_function("!location.href.includes('sort=')")
+    page.wait_for_selector("[type=search][value$=procedural]")
     assert page.locator("header.bar").is_visible()
+    assert "sort=value" in page.url
