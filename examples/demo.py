@@ -30,6 +30,8 @@ three chunkers:
   {berryeval} eval --benchmarks technical-docs --providers bm25 bm25:fixed-400 bm25:sentence
 the same on your own documents:
   {berryeval} init docs
+all runs in the browser:
+  {berryeval} serve
 """
 
 

@@ -332,6 +332,7 @@ def test_the_demo_runs(tmp_path: Path) -> None:
     assert rows == ["bm25", "dense", "hybrid", "postgres"]
     assert any(line.startswith("results: ") for line in lines)
     assert "Next, which provider is better" in done.stdout
+    assert lines[-1].endswith("berryeval serve")
     (page,) = [line.partition(": ")[2] for line in lines if line.startswith("html: ")]
     assert (tmp_path / page).read_text(encoding="utf-8").lower().startswith("<!doctype html>")
     assert f"Open the report in a browser: {page}" in lines

@@ -24,6 +24,13 @@ _BODY: Final[dict[str, Any]] = {
     }
 }
 
+_ANSWERS: Final[dict[int | str, dict[str, Any]]] = {
+    200: {"description": "The run was there already, or was replaced."},
+    409: {"description": "The store has a run of this name with other content."},
+    413: {"description": "The body is too large."},
+    422: {"description": "The body is not the record of a run."},
+}
+
 
 class PushedRun(BaseModel):
     """A run that was sent."""
@@ -34,7 +41,7 @@ class PushedRun(BaseModel):
 
 
 @router.post(
-    "/runs", response_model=PushedRun, status_code=201, openapi_extra=_BODY,
+    "/runs", response_model=PushedRun, status_code=201, responses=_ANSWERS, openapi_extra=_BODY,
     dependencies=[Depends(require_role("judge"))],
 )  # fmt: skip
 async def push(
