@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+import httpx
 import pytest
 
 from berryeval.judging import Ledger
+from berryeval.web.accounts import UserAccounts
 from tests.browser import needs_browser
 from tests.web.looks import check_looks
 from tests.web.query_world import ADDRESS, RUN, TEXTS, write_world
@@ -16,8 +19,6 @@ from tests.web.serving import Served, serve_site
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    import httpx
 
 
 @pytest.fixture(scope="module")
@@ -99,6 +100,29 @@ def test_a_vote_that_cannot_count_is_refused(client: httpx.Client, folder: Path)
         answer = client.post("/api/v1/hits/vote", json=vote | change)
         assert (answer.status_code, list(answer.json())) == (status, ["error"])
     assert Ledger(folder / "relay.judged").current() == []
+
+
+def test_only_judges_vote_with_their_token(folder: Path) -> None:
+    store = folder / "team.db"
+    shutil.copy(folder / ".berryeval" / "results.db", store)
+    vote = {"run": [RUN], "id": "q1", "system": "old", "rank": 1, "grade": 1, "request": "r1"}
+    with serve_site(store=str(store), users=True) as team, httpx.Client(timeout=60) as client:
+        own = team.site.accounts
+        assert isinstance(own, UserAccounts)
+        own.add_first("Ann")
+        answers = {}
+        for role in ("look", "judge"):
+            headers = {"authorization": f"Bearer {own.add(role, role)[1]}"}
+            address = f"{team.address}/api/v1"
+            table = client.get(f"{address}/queries", params={"run": RUN}, headers=headers)
+            assert table.json()["total"] == 2
+            answers[role] = [
+                client.post(f"{address}/hits/vote", json=vote, headers=headers) for _ in range(2)
+            ]
+        assert [one.status_code for one in answers["look"]] == [403, 403]
+        first, second = (one.json() for one in answers["judge"])
+        assert (first["judge"], first["grade"]) == ("judge", 1)
+        assert first == second  # sent twice, it counts once
 
 
 @needs_browser
