@@ -14,8 +14,9 @@ import pytest
 from berryeval.data import Anchor
 from berryeval.errors import ConfigurationError, DataError, NotWrittenError
 from berryeval.judging import Ledger, Pair, Stop, StoreLedger, Vote
-from berryeval.web.rooms import GivenVote, Room, Rooms, VoteWriter
+from berryeval.web.rooms import GivenVote, Room, Rooms
 from berryeval.web.site import SiteSettings
+from berryeval.web.vote_writer import VoteWriter
 from berryeval.workflows import PoolRequest, pool_runs
 from tests.runs.conftest import place, server  # noqa: F401 - fixtures
 from tests.web.judging_world import write_pool

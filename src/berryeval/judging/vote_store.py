@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import threading
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -57,7 +58,7 @@ class StoreLedger(Ledger):
         self._place = Place.of(place)
         self.shown = self._place.shown
         self._benchmark = to_column_text(self.folder.stem)
-        self._holds = False
+        self._holds, self._opening = False, threading.Lock()
         self._held: Database | None = None
         self._own: set[str] = set()  # checksums of votes that this ledger added while held
 
@@ -110,17 +111,17 @@ class StoreLedger(Ledger):
     def _open(self, *, make: bool) -> Iterator[Database]:
         from berryeval.runs import Database
 
-        if self._held is not None:
+        if self._holds:
+            with self._opening:
+                if self._held is None:
+                    self._held = Database(self._place, make=make)
             yield self._held
             return
         database = Database(self._place, make=make)
-        if self._holds:
-            self._held = database
         try:
             yield database
         finally:
-            if self._held is not database:
-                database.close()
+            database.close()
 
     def read_on(self, mark: Any = None) -> tuple[list[Vote], Any]:
         """Return the votes that came after a mark, and the next mark; None reads all.

@@ -6,14 +6,12 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Sequence
-from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, cast
 
-from berryeval.errors import DataError, NotWrittenError
+from berryeval.errors import DataError
 from berryeval.judging import (
     ENDING,
     POOL,
@@ -26,6 +24,7 @@ from berryeval.judging import (
     open_ledger,
     order_disputed,
 )
+from berryeval.web.vote_writer import VoteWriter
 from berryeval.workflows import (
     OpenPool,
     PoolRequest,
@@ -38,6 +37,8 @@ from berryeval.workflows import (
 )
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
     from berryeval.judging import Pair, Pool, Vote
     from berryeval.web.site import SiteSettings
 
@@ -47,7 +48,6 @@ _PAUSE: Final = 5.0  # seconds between looks at votes that other processes store
 _PATIENCE: Final = 10  # share of the time that choosing by grades may take: one part of so many
 _POOLS: Final = 4  # pools of runs whose hits are judged one by one
 _DEEPEST: Final = 1000  # rank of a hit that can be judged
-_Waiting: TypeAlias = "tuple[Sequence[Vote], Future[list[Vote]]]"
 
 
 @dataclass(frozen=True)
@@ -78,61 +78,6 @@ class Progress(NamedTuple):
     judged: int
 
 
-class VoteWriter:
-    """Stores votes in a thread of its own: all that wait at a moment share one transaction."""
-
-    def __init__(self, store: Callable[[Sequence[Vote]], Sequence[Vote]]) -> None:
-        self._store = store
-        self._waiting: SimpleQueue[_Waiting | None] = SimpleQueue()
-        self._lock, self._is_open = threading.Lock(), True
-        self._thread = threading.Thread(target=self._work, name="votes", daemon=True)
-        self._thread.start()
-
-    def submit(self, votes: Sequence[Vote]) -> Future[list[Vote]]:
-        """Return a future that ends when the votes are on the disk."""
-        future: Future[list[Vote]] = Future()
-        with self._lock:
-            if not self._is_open:
-                raise NotWrittenError("the pool is being opened again; send the votes once more")
-            self._waiting.put((votes, future))
-        return future
-
-    def close(self) -> None:
-        """Store what waits, and end."""
-        with self._lock:
-            self._is_open = False
-            self._waiting.put(None)
-        self._thread.join()
-
-    def _work(self) -> None:
-        while (first := self._waiting.get()) is not None:
-            batch, ended = [first], False
-            try:
-                while (more := self._waiting.get_nowait()) is not None:
-                    batch.append(more)
-                ended = True
-            except Empty:
-                pass
-            # The votes of a sender who is gone are not stored: nobody could hear of it.
-            self._write([one for one in batch if one[1].set_running_or_notify_cancel()])
-            if ended:
-                return
-
-    def _write(self, batch: Sequence[_Waiting]) -> None:
-        try:
-            stored = iter(self._store([vote for votes, _ in batch for vote in votes]))
-        except Exception as error:  # noqa: BLE001 - goes to those who wait
-            if len(batch) > 1 and not isinstance(error, NotWrittenError):
-                for one in batch:  # only its sender hears of a vote that cannot be stored
-                    self._write([one])
-                return
-            for _, future in batch:
-                future.set_exception(error)
-            return
-        for votes, future in batch:
-            future.set_result(list(islice(stored, len(votes))))
-
-
 class Room:
     """A pool and its judges. Votes are in memory, so that no request reads the ledger again.
 
@@ -146,7 +91,7 @@ class Room:
         self._chooser = PairChooser(opened.pool)
         self._ballots = Ballots(opened.pool, opened.queries)
         self._kept: dict[tuple[str, str], Vote] = {}  # by judge and request
-        self._lock, self._choosing = threading.RLock(), threading.Lock()
+        self._lock, self._looking, self._choosing = (threading.RLock() for _ in range(3))
         self._mark: Any = None
         self._looked, self._graded, self._cost = 0.0, 0.0, 0.0
         self._grades: dict[str, float] = {}
@@ -171,15 +116,22 @@ class Room:
         return self._ballots.version
 
     def look(self) -> None:
-        """Take in the votes of other processes, at most every few seconds."""
-        with self._lock:
-            now = time.monotonic()
-            if not self._is_unsure and now - self._looked < _PAUSE:
+        """Take in the votes of other processes, at most every few seconds.
+
+        Nobody who votes waits for it.
+        """
+        if self._has_looked():
+            return
+        with self._looking:
+            if self._has_looked():
                 return
-            self._looked = now
+            self._looked = time.monotonic()
             votes, self._mark = self.opened.ledger.read_on(self._mark)
             self._take(votes)
             self._is_unsure = False
+
+    def _has_looked(self) -> bool:
+        return not self._is_unsure and time.monotonic() - self._looked < _PAUSE
 
     def _take(self, votes: Sequence[Vote]) -> None:
         with self._lock:
