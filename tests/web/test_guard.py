@@ -18,7 +18,8 @@ import pytest
 from berryeval.errors import ConfigurationError
 from berryeval.web import accounts
 from berryeval.web.accounts import UserAccounts, keep_key, read_session, sign_session
-from berryeval.web.server import listen
+from berryeval.web.application import build_application
+from berryeval.web.server import build_site, listen
 from berryeval.web.site import SiteSettings
 from berryeval.web.throttle import Throttle, address_of
 from tests.reports.html_records import run_record
@@ -383,6 +384,13 @@ def test_other_machines_need_users_and_a_name(host: str) -> None:
 def test_bad_addresses_of_the_site_are_errors(url: str) -> None:
     with pytest.raises(ConfigurationError, match="expected the address of the site"):
         SiteSettings(url=url)
+
+
+@pytest.mark.parametrize("path", ["/runs", "/api/x", "/static"])
+def test_the_path_of_a_proxy_is_no_page_of_the_site(tmp_path: Path, path: str) -> None:
+    site = build_site(SiteSettings(store=str(tmp_path / "x.db"), url=f"https://x.example{path}"))
+    with pytest.raises(ConfigurationError, match=f"the path {path} of --url is also one of"):
+        build_application(site)
 
 
 @pytest.mark.parametrize("prefix", ["/berry", ""])

@@ -63,6 +63,7 @@ def build_application(site: Site) -> FastAPI:
         lifespan=_run,
     )  # fmt: skip
     app.state.site = site
+    _check_root(site.settings.root)
     for name in _TYPES:
         app.get(f"/static/{name}", include_in_schema=False)(_serve_generated)
     app.mount("/static", StaticFiles(directory=STATIC))
@@ -74,6 +75,17 @@ def build_application(site: Site) -> FastAPI:
     app.add_exception_handler(Exception, _show_problem)
     app.add_middleware(Guard, site=site)
     return app
+
+
+def _check_root(root: str) -> None:
+    """Refuse a path of the site that begins as one of its pages, which would be ambiguous."""
+    paths = [getattr(route, "path", "") for router in _ROUTERS for route in router.routes]
+    own = {path.split("/")[1] for path in ("/static", *paths) if path.startswith("/")} - {""}
+    if root.partition("/")[2].partition("/")[0] in own:
+        raise ConfigurationError(
+            f"the path {root} of --url is also one of the site's own pages; choose another, such "
+            "as /berry"
+        )
 
 
 @asynccontextmanager

@@ -100,8 +100,9 @@ class Guard:
         if person is not None or path.startswith(_OPEN):
             return None
         if path.startswith(API):
+            gets = "" if self._site.settings.users else " (berryeval serve --users gives tokens)"
             raise HTTPException(
-                401, "sign in: send the header Authorization: Bearer TOKEN",
+                401, f"sign in: send the header Authorization: Bearer TOKEN{gets}",
                 {"www-authenticate": "Bearer"},
             )  # fmt: skip
         return RedirectResponse(f"{self._root}/sign-in", 303)
