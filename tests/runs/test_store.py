@@ -105,6 +105,21 @@ def test_runs_are_sorted_and_paged(place: str) -> None:
             store.page_runs(number=0)
 
 
+def test_recent_values_end_at_their_run_and_follow_the_same_data(place: str) -> None:
+    with open_store(place) as store:
+        for number in range(1, 7):
+            store.add(run_of(number, content_hash="sha256:2" if number == 3 else "sha256:1"))
+        values = {
+            one.id: one.results[1].values[0].value for one in store.list_runs(metrics=["nDCG@10"])
+        }
+        wanted = [(name, "fruit", "dense") for name in ("run-0005", "run-0003", "run-0099")]
+        found = store.recent_values("ndcg_at_10", wanted, 3)
+        assert found == {
+            ("run-0005", "fruit", "dense"): tuple(values[f"run-000{n}"] for n in (2, 4, 5)),
+            ("run-0003", "fruit", "dense"): (values["run-0003"],),
+        }
+
+
 def test_same_run_is_stored_once(place: str) -> None:
     with open_store(place) as store:
         store.add(run_of(1))

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """Serve two runs of two providers each; the second finds more."""
     store = tmp_path_factory.mktemp("compared") / "runs.db"
-    old = run_record(20, (0.2, 0.3), plan={"tags": {"model": "small"}})
-    new = replace(run_record(20, (0.6, 0.3), seed=1), id="2026-01-03-run")
+    old = run_record(20, (0.2, 0.3), hits=6, plan={"tags": {"model": "small"}})
+    new = replace(run_record(20, (0.6, 0.3), hits=6, seed=1), id="2026-01-03-run")
     with open_history(str(store), make=True) as opened:
         opened.add(old)
         opened.add(new)
