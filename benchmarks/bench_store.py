@@ -120,6 +120,7 @@ def measured(place: str, runs: int, queries: int, times: int) -> list[tuple[str,
         inside = [
             ("write a run", Spent(wall, used)),
             ("list_runs()", timed(lambda: store.list_runs(metrics=["nDCG@10"]), times)),
+            ("page_runs(sort='nDCG@10')", timed(lambda: store.page_runs(sort="nDCG@10"), times)),
             ("trend('nDCG@10')", timed(lambda: store.trend("nDCG@10"), times)),
             ("get(run), whole", timed(lambda: store.get("run-00000"), times)),
         ]
