@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from typing import TYPE_CHECKING, Any
 
@@ -67,6 +68,7 @@ def values_of(parameter: Parameter) -> st.SearchStrategy[Any]:
     return values if parameter.required else st.just(parameter.default) | values
 
 
+@functools.cache  # a strategy that is new in every example is also checked in every example
 def metrics_of(definition: Definition) -> st.SearchStrategy[Metric]:
     """Draw a metric with any parameters."""
     choices = {parameter.name: values_of(parameter) for parameter in definition.parameters}

@@ -25,10 +25,13 @@ OF_RANKINGS = [name for name, one in definitions().items() if one.kind == "ranki
 OF_SUBTOPICS = [name for name, one in definitions().items() if one.kind == "subtopics"]
 TINY = 2.0**-53
 
+subtopics_of_documents = st.lists(
+    st.sets(st.sampled_from("abcdef"), min_size=1).map(sorted), min_size=1, max_size=8
+)
 # Sums of these grades depend on their order.
 near_grades = st.lists(
-    st.sampled_from([0.3, 0.1, 0.7, 1.1, 2.2, 3.3]).flatmap(
-        lambda grade: st.integers(0, 4).map(lambda steps: grade * (1 + steps * TINY))
+    st.tuples(st.sampled_from([0.3, 0.1, 0.7, 1.1, 2.2, 3.3]), st.integers(0, 4)).map(
+        lambda drawn: drawn[0] * (1 + drawn[1] * TINY)
     ),
     min_size=1,
     max_size=12,
@@ -62,11 +65,9 @@ def test_rounding_does_not_leave_the_range(name: str, data: Any, grades: list[fl
 
 @pytest.mark.parametrize("name", OF_SUBTOPICS)
 @settings(max_examples=40)
-@given(data=st.data())
-def test_diversity_stays_within_the_range(name: str, data: Any) -> None:
+@given(data=st.data(), documents=subtopics_of_documents)
+def test_diversity_stays_within_the_range(name: str, data: Any, documents: list[list[str]]) -> None:
     metric = data.draw(metrics_of(definitions()[name]))
-    answers = st.sets(st.sampled_from("abcdef"), min_size=1).map(sorted)
-    documents = data.draw(st.lists(answers, min_size=1, max_size=8))
     grades = [dict.fromkeys(subtopics, 4.0) for subtopics in documents]
     hits = [SubtopicHit(rank, one) for rank, one in enumerate(grades, start=1)]
     low, high = metric.range
