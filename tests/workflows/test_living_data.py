@@ -90,6 +90,24 @@ def test_a_new_document_is_said_beside_the_verdict(
     assert all(v["n"] == COUNT for v in found["data"]["verdicts"])
 
 
+def test_only_the_hits_of_the_run_are_known_to_a_gate(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A baseline keeps no hits, so it is not known who retrieved a document that is gone."""
+    spare = with_new_document(FRUIT)
+    assert evaluate(folder, "spare", spare) == 0
+    berryeval("baseline", "set", "spare", "--output", "base.json")
+    _, found = judge(folder, capsys, FRUIT)
+    one = about_data(found)
+    assert one["touched"] is None
+    assert one["sentence"].endswith("all 20 queries are compared; 1 document was removed")
+    assert evaluate(folder, "other", with_text(spare, COUNT, "Other words.")) == 0
+    capsys.readouterr()
+    berryeval("gate", "other", "--baseline", "base.json", "--json")
+    sentence = about_data(json.loads(capsys.readouterr().out))["sentence"]
+    assert sentence.endswith("no compared query retrieved such a document in this run")
+
+
 def test_a_new_question_is_counted_and_not_compared(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

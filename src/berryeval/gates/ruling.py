@@ -203,7 +203,8 @@ def _describe_changes(run: RunRecord, changes: _Changes) -> list[Verdict]:
             part, touched = run[name], None
             if change.documents is not None:
                 marks = change.documents.added | change.documents.changed
-                touched = len(find_touched(part, [part[provider]], change.compared, marks))
+                reached = find_touched(part, [part[provider]], change.compared, marks)
+                touched = len(reached) if marks or not change.documents.removed else None
             verdict = describe_data(change, touched)
             found.append(replace(verdict, benchmark=name, provider=provider))
     return found

@@ -125,10 +125,12 @@ def within_budget(verdicts: Iterable[Verdict]) -> set[tuple[str, str]]:
 
 def describe_data(change: DataChange, touched: int | None) -> Verdict:
     """Say which queries are compared, and what else changed in the data; this never fails."""
+    documents = change.documents
+    where = " in this run" if documents and (documents.changed or documents.removed) else ""
     return Verdict(
         "pass",
         "queries that compare with the baseline",
-        f"the data changed since the baseline: {change.describe(touched)}",
+        f"the data changed since the baseline: {change.describe(touched, where=where)}",
         about="data",
         n=len(change.compared),
         extra=change.to_dict(touched),

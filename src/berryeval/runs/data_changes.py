@@ -196,11 +196,13 @@ class DataChange:
                 parts.append(f"{len(named):,} {words[len(named) > 1]} ({list_queries(named)})")
         return ", ".join(parts)
 
-    def describe(self, touched: int | None = None, word: str = "compared") -> str:
+    def describe(
+        self, touched: int | None = None, word: str = "compared", *, where: str = ""
+    ) -> str:
         """Say what is compared, what is not, and what changed in the corpus.
 
         `touched` is the number of compared queries that retrieved changed documents; `word` says
-        what unchanged queries are.
+        what unchanged queries are, and `where` which hits are known, if not those of both runs.
         """
         count = len(self.compared)
         total = count + len(self.changed) + len(self.new)
@@ -221,7 +223,9 @@ class DataChange:
         if self.documents is None:
             parts.append("the documents may have changed")
         elif any(self.documents):
-            reached = "" if touched is None else f"; {_describe_touched(touched, count, word)}"
+            reached = (
+                "" if touched is None else f"; {_describe_touched(touched, count, word)}{where}"
+            )
             parts.append(f"{self.documents}{reached}")
         return "; ".join(parts)
 
