@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import httpx
 import pytest
 
+from berryeval.cli.app import build_app, run
 from berryeval.errors import BerryEvalError, ConfigurationError
 from berryeval.web.accounts import UserAccounts
 from berryeval.workflows import open_history, push_run
@@ -62,6 +63,24 @@ def test_a_pushed_run_is_there_once(team: tuple[str, dict[str, str]], token: str
     assert push_run(address, RECORD.id, "own.db", replace=True).how == "replaced"
     answer = httpx.get(first.url, headers={"authorization": f"Bearer {token}"})
     assert answer.status_code == 200
+
+
+@pytest.mark.usefixtures("token")
+def test_the_command_says_where_the_run_is(
+    team: tuple[str, dict[str, str]], capsys: pytest.CaptureFixture[str]
+) -> None:
+    address, _ = team
+    with open_history("own.db") as store:
+        store.add(replace(RECORD, id="second", created="2026-03-04T05:06:07+00:00"))
+    for how in ("added", "there already"):
+        assert run(build_app(), ["runs", "push", address, "latest", "--store", "own.db"]) == 0
+        assert capsys.readouterr().out == f"second: {how}; see {address}/runs/second\n"
+    assert run(build_app(), ["runs", "push", address, "--store", "own.db", "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert data["command"] == "runs push"
+    assert "there already" in json.dumps(data)
+    assert run(build_app(), ["runs", "push", address, "nothing", "--store", "own.db"]) == 2
+    assert "nothing" in capsys.readouterr().err
 
 
 def test_only_judges_may_push(

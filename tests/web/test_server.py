@@ -126,6 +126,19 @@ def test_what_breaks_later_is_said_on_the_page(tmp_path: Path) -> None:
     assert "<h1>" in gone.text
 
 
+def test_a_store_of_people_that_breaks_lets_nobody_in(tmp_path: Path) -> None:
+    """It is said, and no new store without people takes its place."""
+    with serve_site(store="team.db", users=True) as served:
+        accounts = served.site.accounts
+        assert isinstance(accounts, UserAccounts)
+        headers = {"authorization": f"Bearer {accounts.add_first('Ann')}"}
+        (tmp_path / "team.db").unlink()
+        answer = httpx.get(f"{served.address}/runs", headers=headers)
+    assert answer.status_code == 503
+    assert "there is no store at team.db" in answer.text
+    assert not (tmp_path / "team.db").exists()
+
+
 def test_a_damaged_run_folder_is_said_on_the_page(tmp_path: Path) -> None:
     folder = tmp_path / ".berryeval" / "runs" / "broken"
     folder.mkdir(parents=True)

@@ -142,7 +142,7 @@ class UserAccounts:
             return self._read()
 
     def _read(self) -> list[StoredUser]:
-        with open_history(self._store, make=True) as store:
+        with open_history(self._store) as store:
             found = store.users.list()
         self._people = {one.name: one for one in found}
         self._read_at = time.monotonic()

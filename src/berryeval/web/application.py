@@ -59,6 +59,7 @@ def build_application(site: Site) -> FastAPI:
     """Build the application of a site; a new page is a router of `_ROUTERS`."""
     app = FastAPI(
         title="BerryEval", version=__version__, docs_url=None, redoc_url=None,
+        redirect_slashes=False,
         openapi_url="/api/v1/openapi.json", servers=[{"url": site.settings.root or "/"}],
         lifespan=_run,
     )  # fmt: skip
