@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
-from berryeval.judging import Ledger
+from berryeval.judging import Ledger, Pool
 from berryeval.web.server import build_site
 from berryeval.web.site import SiteSettings
 from tests.web.judging_world import TokenAccounts, write_pool
@@ -63,6 +64,14 @@ def test_a_pair_is_shown_blind_with_marked_words(api: Api) -> None:
     assert set(first) == names
     assert first["votes"] == []
     assert found["progress"] == {"pairs": 6, "judged": 0}
+
+
+def test_a_text_with_half_a_character_is_shown(api: Api) -> None:
+    pool = Pool.read("drinks.judged/pool.json")
+    odd = replace(pool.pairs[0], text="half \ud800 </script>")
+    replace(pool, pairs=(odd, *pool.pairs[1:])).write("drinks.judged/pool.json")
+    first = api.get("ann", "/drinks/pairs")["pairs"][0]
+    assert "".join(piece["text"] for piece in first["passage"]) == odd.text
 
 
 def test_two_judges_get_the_same_pairs_until_each_has_voted(api: Api) -> None:

@@ -127,8 +127,9 @@ class UserAccounts:
 
     @property
     def is_stale(self) -> bool:
-        """Whether the people were read too long ago."""
-        return time.monotonic() - self._read_at >= _FRESH
+        """Whether the people were read too long ago, and nobody is reading them just now."""
+        is_being_read = self._lock.locked() and bool(self._people)
+        return not is_being_read and time.monotonic() - self._read_at >= _FRESH
 
     def refresh(self) -> None:
         """Read the people again, unless another thread just did."""

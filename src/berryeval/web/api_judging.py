@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import uuid
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Depends, Query, Request
 from pydantic import BaseModel, Field
 from starlette.concurrency import run_in_threadpool
+from starlette.responses import Response
 
 from berryeval.judging import Pair, Stop, mark_words
 from berryeval.web.accounts import Person
@@ -128,7 +130,7 @@ def summarize(room: Room, judge: str) -> RoomSummary:
     )
 
 
-@router.get("/{room}/pairs")
+@router.get("/{room}/pairs", response_model=NextPairs)
 def list_pairs(
     request: Request,
     room: str,
@@ -141,22 +143,35 @@ def list_pairs(
     adjudicate: Annotated[
         bool, Query(description="Pairs that judges disagree about, with their votes.")
     ] = False,
-) -> NextPairs:
+) -> Response:
     """Return the next pairs to judge; the same until you vote on them."""
     found = site_of(request).rooms.get(room)
     chosen = found.choose(person.name, count, without.split(","), adjudicates=adjudicate)
-    show, progress = show_disputed if adjudicate else show_pair, _measure(found, person.name)
-    if isinstance(chosen, Stop):
-        return NextPairs(pairs=[], ending=chosen.reason, progress=progress)
-    return NextPairs(pairs=[show(found, one) for one in chosen], ending="", progress=progress)
+    pairs, ending = ([], chosen.reason) if isinstance(chosen, Stop) else (chosen, "")
+    show = show_disputed if adjudicate else show_pair
+    rest = NextPairs(pairs=[], ending=ending, progress=_measure(found, person.name))
+    text = ",".join(show(found, one) for one in pairs)
+    return _answer(rest.model_dump_json().replace('"pairs":[]', f'"pairs":[{text}]', 1))
 
 
-def show_pair(room: Room, pair: Pair) -> ShownPair:
-    """Return a pair as judges see it."""
+def _answer(text: str) -> Response:
+    """Answer with JSON that is of the right form already."""
+    return Response(text, media_type="application/json")
+
+
+def show_pair(room: Room, pair: Pair) -> str:
+    """Return a pair as judges see it, in JSON; made once, because every judge sees it."""
     if pair.id not in room.shown:
-        room.shown[pair.id] = _view_pair(room, pair)
-    shown: ShownPair = room.shown[pair.id]
-    return shown
+        room.shown[pair.id] = json.dumps(_view_pair(room, pair).model_dump())
+    return room.shown[pair.id]
+
+
+def show_disputed(room: Room, pair: Pair) -> str:
+    """Return a pair as those see it who adjudicate: with the votes."""
+    votes = [
+        OtherVote(judge=one.judge, grade=one.grade, note=one.note) for one in room.votes_on(pair)
+    ]
+    return json.dumps(_view_pair(room, pair).model_copy(update={"votes": votes}).model_dump())
 
 
 def _view_pair(room: Room, pair: Pair) -> ShownPair:
@@ -175,16 +190,8 @@ def _view_pair(room: Room, pair: Pair) -> ShownPair:
     )
 
 
-def show_disputed(room: Room, pair: Pair) -> ShownPair:
-    """Return a pair as those see it who adjudicate: with the votes."""
-    votes = [
-        OtherVote(judge=one.judge, grade=one.grade, note=one.note) for one in room.votes_on(pair)
-    ]
-    return show_pair(room, pair).model_copy(update={"votes": votes})
-
-
-@router.post("/{room}/votes")
-async def add_votes(request: Request, room: str, sent: SentVotes, person: Judge) -> StoredVotes:
+@router.post("/{room}/votes", response_model=StoredVotes)
+async def add_votes(request: Request, room: str, sent: SentVotes, person: Judge) -> Response:
     """Store votes: when this answers, they are on the disk. All of them, or an error and none."""
     found = await find_room(site_of(request).rooms, room)
     given = [
@@ -192,7 +199,8 @@ async def add_votes(request: Request, room: str, sent: SentVotes, person: Judge)
         for one in sent.votes
     ]
     stored = await asyncio.wrap_future(found.submit(person.name, given))
-    return StoredVotes(stored=len(stored), progress=_measure(found, person.name))
+    progress = _measure(found, person.name)
+    return _answer(StoredVotes(stored=len(stored), progress=progress).model_dump_json())
 
 
 async def find_room(rooms: Rooms, name: str) -> Room:

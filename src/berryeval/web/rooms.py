@@ -81,11 +81,11 @@ class Progress(NamedTuple):
 class Room:
     """A pool and its judges. Votes are in memory, so that no request reads the ledger again.
 
-    `shown` keeps what pages and programs show of a pair, by its id.
+    `shown` keeps the JSON of pairs as judges see them, by their id.
     """
 
     def __init__(self, name: str, source: str, opened: OpenPool) -> None:
-        self.shown: dict[str, Any] = {}
+        self.shown: dict[str, str] = {}
         self.name, self.source, self.opened = name, source, opened
         self._pair_of = {pair.id: pair for pair in opened.pool.pairs}
         self._chooser = PairChooser(opened.pool)
