@@ -67,6 +67,14 @@ def test_a_wrong_date_is_said(client: httpx.Client) -> None:
     assert "expected a date (2026-02-21)" in answer.text
 
 
+def test_a_problem_takes_the_place_of_the_table_and_keeps_its_id(client: httpx.Client) -> None:
+    headers = {"hx-request-type": "partial", "hx-target": "div#runs"}
+    answer = client.get("/runs?since=yesterday", headers=headers)
+    assert answer.text.lstrip().startswith('<div id="runs">')
+    assert "expected a date" in answer.text
+    assert "header" not in answer.text
+
+
 def test_htmx_gets_the_table_only_and_a_short_address(client: httpx.Client) -> None:
     answer = client.get("/runs?q=00042&provider=", headers={"hx-request-type": "partial"})
     assert answer.text.lstrip().startswith('<div id="runs">')

@@ -74,6 +74,7 @@ def render(request: Request, template: str, *, status: int = 200, **values: Any)
             form_token=request.state.form_token,
             path=request.url.path,
             part=is_partial(request),
+            target=request.headers.get("hx-target", "").partition("#")[2],
             version=__version__,
             **values,
         )
