@@ -144,6 +144,24 @@ def test_a_damaged_body_is_refused_and_nothing_is_stored(
         assert store.names() == before
 
 
+@pytest.mark.parametrize(
+    "name",
+    ["..", ".", "../../x", "/etc", "a/queries", "a\\b", "a\nb", "a\0", "turned \u202e", "x" * 201],
+)
+def test_a_name_that_is_no_name_of_a_folder_is_refused(
+    team: tuple[str, dict[str, str]], name: str
+) -> None:
+    """Addresses and run folders are made of names; one of another machine leads nowhere else."""
+    address, tokens = team
+    headers = {"authorization": f"Bearer {tokens['judge']}"}
+    body = replace(RECORD, id=name).dumps().encode()
+    answer = httpx.post(f"{address}/api/v1/runs", content=body, headers=headers)
+    assert answer.status_code == 422
+    assert "expected the name of a run" in answer.json()["error"]
+    with open_history("pushed.db") as store:
+        assert name not in store.names()
+
+
 @contextmanager
 def other_server(status: int, body: bytes, **headers: str) -> Iterator[tuple[str, list[Any]]]:
     """Serve the same answer to everything; yield its address and the requests."""

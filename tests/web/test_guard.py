@@ -8,6 +8,7 @@ import os
 import re
 import socket
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
@@ -22,6 +23,7 @@ from berryeval.web.application import build_application
 from berryeval.web.server import build_site, listen
 from berryeval.web.site import SiteSettings
 from berryeval.web.throttle import Throttle, address_of
+from berryeval.workflows import open_history
 from tests.reports.html_records import run_record
 from tests.web.serving import Served, serve_site
 
@@ -183,6 +185,29 @@ def test_no_run_outside_the_store_and_the_run_folders_is_read(
             assert "secret" not in answer.text
         answer = client.get(f"/runs/{quote(name)}")
         assert answer.status_code in {400, 404, 422} or answer.url.path == "/runs"
+
+
+def test_a_stored_name_that_is_a_path_reads_no_other_folder(
+    client: httpx.Client, folder: Path, tmp_path: Path
+) -> None:
+    """Also one too long for a folder: the store has the record."""
+    (tmp_path / "run.json").write_text(
+        run_record(3, hits=2, query_text="secret").dumps(), encoding="utf-8"
+    )
+    up = "../" * len((folder / ".berryeval" / "runs").parts)
+    names = [str(tmp_path), up + str(tmp_path)[1:], "x" * 300]
+    with open_history(folder / "runs.db") as store:
+        for name in names:
+            store.add(replace(run_record(3, hits=2, query_text="own words"), id=name))
+    try:
+        for name in names:
+            answer = client.get("/queries", params={"run": name})
+            assert answer.status_code == 200
+            assert "own words" in answer.text
+            assert "secret" not in answer.text
+    finally:
+        with open_history(folder / "runs.db") as store:
+            store.delete(names)
 
 
 # Sessions and tokens

@@ -124,11 +124,23 @@ def test_people_cannot_make_the_server_read_other_folders() -> None:
         check_place(run, "manual", SiteSettings(users=True))
     check_place(run, "manual", SiteSettings(users=True, benchmarks=("/etc",)))
     check_place(replace(run, plan={"benchmarks": ["inside"]}), "manual", SiteSettings(users=True))
-    for place in ("../other", {"source": "/etc"}, "nul \0"):
+    corpus = {"source": "inside", "options": {"corpus": ["/etc"]}}
+    for place in ("../other", {"source": "/etc"}, "nul \0", corpus):
         with pytest.raises(DataError, match="not in the folder of this server"):
             check_place(
                 replace(run, plan={"benchmarks": [place]}), "manual", SiteSettings(users=True)
             )
+
+
+@pytest.mark.parametrize("place", ["/etc", "../other", "nul \0"])
+def test_names_of_a_run_lead_to_no_other_folder(place: str) -> None:
+    """A benchmark can be found by its name, and a run by its id, where a folder is called so."""
+    run = replace(run_record(2), plan={})
+    with pytest.raises(DataError, match="not in the folder of this server"):
+        check_place(run, place, SiteSettings(users=True))
+    with pytest.raises(DataError, match="not in the folder of this server"):
+        check_place(replace(run, id=place), "manual", SiteSettings(users=True))
+    check_place(run, "manual", SiteSettings(users=True))
 
 
 def test_headings_are_left_out_of_the_beginning_of_a_passage() -> None:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
-from pathlib import Path
 from string import ascii_uppercase
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias
 
@@ -19,7 +18,7 @@ from berryeval.metrics import direction_of
 from berryeval.reports import Report, Section, System
 from berryeval.runs import STANDARD, RunRecord
 from berryeval.web.comparison_pages import ComparisonRequest, find_compared, select_providers
-from berryeval.web.shelf import Kept
+from berryeval.web.shelf import Kept, is_inside
 from berryeval.web.site import SiteSettings, site_of
 from berryeval.workflows import RunTexts, read_texts
 
@@ -357,25 +356,26 @@ _SHOWN: Final[dict[str, Callable[[QueryRow], bool]]] = {
 
 
 def check_place(run: RunRecord, benchmark: str, settings: SiteSettings) -> None:
-    """Reject a run whose benchmark is outside the folder of a site that several people use.
+    """Reject a run that names a place outside the folder of a site that several people use.
 
-    The place comes with the run, which someone else may have sent.
+    The plan comes with the run, which someone else may have sent, and so do the names of the run
+    and of the benchmark, which are also looked for as paths.
     """
     if not settings.users:
         return
-    given = run.plan.get("benchmarks")
-    places = given if isinstance(given, list) else []
     known = {*bundled_benchmarks(), *settings.benchmarks}
-    sources = {str(one.get("source") if isinstance(one, dict) else one) for one in places}
-    if any(not _is_inside(one) for one in sources - known):
+    places = {run.id, benchmark, *_list_texts(run.plan.get("benchmarks"))} - known
+    if not all(map(is_inside, places)):
         raise DataError(f"the benchmark {benchmark} is not in the folder of this server")
 
 
-def _is_inside(path: str) -> bool:
-    try:
-        return Path(path).resolve().is_relative_to(Path.cwd())
-    except (OSError, ValueError):
-        return False
+def _list_texts(value: Any) -> Iterator[str]:
+    """Yield every text in a value of JSON: options of a format can be paths, too."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping | list):
+        for one in value.values() if isinstance(value, Mapping) else value:
+            yield from _list_texts(one)
 
 
 _TABLES: Final[Kept[QueryTable]] = Kept(_KEPT)

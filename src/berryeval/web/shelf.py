@@ -94,12 +94,12 @@ class RunShelf:
         record = self.get(name)
         gate = record.plan.get("gate")
         baseline = str(gate.get("baseline") or "") if isinstance(gate, Mapping) else ""
-        if not baseline or _is_inside(baseline):
+        if not baseline or is_inside(baseline):
             return record
         return replace(record, plan={**record.plan, "gate": {}})
 
 
-def _is_inside(text: str) -> bool:
+def is_inside(text: str) -> bool:
     """Return whether a path is below the current folder, also behind links."""
     try:
         return Path(text).resolve().is_relative_to(Path.cwd().resolve())

@@ -31,6 +31,7 @@ _SECONDS: Final = 120.0
 _ATTEMPTS: Final = 4
 _WAIT: Final = 0.5  # seconds after the first attempt; then twice as long each time
 _MOST: Final = 100_000  # bytes of an answer
+_LONGEST: Final = 200  # characters of the name of a run
 _TEMPORARY: Final = {408, 429, 502, 503, 504}
 _REFUSED: Final = {
     401: f"the server does not know the token; set {TOKEN}, or give --token-file",
@@ -96,8 +97,19 @@ def add_pushed(body: bytes, store: PathLike | None = None, *, replace: bool = Fa
         raise type_mismatch(where, "an object", data)
     record = RunRecord.from_json(data, where)
     check_run_name(record.id, where)
+    _check_foreign_name(record.id, where)
     with open_history(store, make=True) as opened:
         return opened.add(record, replace_content=replace)
+
+
+def _check_foreign_name(name: str, where: str) -> None:
+    """Reject a name from another machine that is a path, or cannot be shown and linked."""
+    is_path = name in {"", ".", ".."} or set(name) & set("/\\")
+    if is_path or not name.isprintable() or len(name) > _LONGEST:
+        raise DataError(
+            f"{where}: expected the name of a run, up to {_LONGEST} printable characters without a "
+            f"slash, found {name!r:.80}; give it another id"
+        )
 
 
 def _check_address(url: str) -> str:

@@ -71,7 +71,7 @@ def _open_run(name: str, known: _KnownRuns) -> FoundRun:
     """Read the folder of a run, else its copy in the store."""
     if name not in known.stored:
         return _read_folder(RUNS / name)
-    if (RUNS / name / "run.json").is_file():
+    if _stamp_folder(name) is not None:  # never for a name that is a path
         try:
             return _read_folder(RUNS / name)
         except BerryEvalError as error:
