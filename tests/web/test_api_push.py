@@ -61,7 +61,11 @@ def test_a_pushed_run_is_there_once(team: tuple[str, dict[str, str]], token: str
     with pytest.raises(BerryEvalError, match=r"other content; push it with --replace"):
         push_run(address, RECORD.id, "own.db")
     assert push_run(address, RECORD.id, "own.db", replace=True).how == "replaced"
-    answer = httpx.get(first.url, headers={"authorization": f"Bearer {token}"})
+    answer = httpx.get(
+        first.url.replace("/runs/", "/api/v1/runs/"),
+        headers={"authorization": f"Bearer {token}"},
+        timeout=60,
+    )
     assert answer.status_code == 200
 
 
@@ -137,7 +141,7 @@ def test_a_damaged_body_is_refused_and_nothing_is_stored(
         before = store.names()
     body, status = BAD_BODIES[name]
     headers = {"authorization": f"Bearer {tokens['judge']}"}
-    answer = httpx.post(f"{address}/api/v1/runs", content=body, headers=headers)
+    answer = httpx.post(f"{address}/api/v1/runs", content=body, headers=headers, timeout=60)
     assert answer.status_code == status
     assert "the request" in answer.json()["error"]
     with open_history("pushed.db") as store:

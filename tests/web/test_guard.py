@@ -112,7 +112,7 @@ def test_names_of_this_machine_are_known(client: httpx.Client, host: str) -> Non
 def test_every_answer_has_safe_headers(served: Served, client: httpx.Client) -> None:
     """Also redirects, errors and files; no policy allows inline script or style."""
     client.follow_redirects = False
-    with httpx.Client(base_url=served.address) as stranger:
+    with httpx.Client(base_url=served.address, timeout=60) as stranger:
         answers = [one.get(path) for one in (client, stranger) for path in EVERYWHERE]
         answers += [stranger.post("/sign-in"), client.get("/runs/none")]
     for answer in answers:
@@ -225,7 +225,7 @@ def test_sessions_are_signed_and_end(served: Served) -> None:
     assert not [one for one in forged if read_session(one, key)]
     for one in forged[:-2]:
         cookies = {served.site.cookie: one}
-        answer = httpx.get(f"{served.address}/runs", cookies=cookies)
+        answer = httpx.get(f"{served.address}/runs", cookies=cookies, timeout=60)
         assert answer.headers["location"] == "/sign-in"
 
 
@@ -238,13 +238,13 @@ def test_old_sessions_end(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_link_works_once_and_the_cookie_is_closed_to_scripts(served: Served) -> None:
     link = served.link
-    answer = httpx.get(link)
+    answer = httpx.get(link, timeout=60)
     assert answer.status_code == 303
     assert "token" not in answer.headers["location"]
     cookie = answer.headers["set-cookie"].lower()
     assert "httponly" in cookie
     assert "samesite=lax" in cookie
-    again = httpx.get(link)
+    again = httpx.get(link, timeout=60)
     assert again.status_code == 403
     assert "The terminal of the server shows the next one" in again.text
 
@@ -312,7 +312,7 @@ def test_tokens_are_never_logged(
     team_served, token = team
     host = {"host": "eval.example.org", "origin": "https://eval.example.org"}
     link, secret = served.link, "wrong-token-wrong-token"
-    with httpx.Client() as client:
+    with httpx.Client(timeout=60) as client:
         logging.getLogger("httpx").setLevel(logging.WARNING)
         logging.getLogger("httpcore").setLevel(logging.WARNING)
         client.get(link)
@@ -335,7 +335,7 @@ def test_too_many_wrong_tokens_must_wait(team: tuple[Served, str]) -> None:
     """Ten in a minute by the form or the header; others are not held up."""
     served, token = team
     headers = {"host": "eval.example.org", "origin": "https://eval.example.org"}
-    with httpx.Client(base_url=served.address, headers=headers) as client:
+    with httpx.Client(base_url=served.address, headers=headers, timeout=60) as client:
         client.headers["x-forwarded-for"] = "1.2.3.4, 203.0.113.9"
         for _ in range(5):
             assert client.post("/sign-in", data={"token": "x"}).status_code == 403
@@ -423,7 +423,7 @@ def test_a_proxy_may_keep_or_strip_the_path(team: tuple[Served, str], prefix: st
     """Pages link, redirect and set cookies under the path of the proxy either way."""
     served, token = team
     headers = {"host": "eval.example.org", "origin": "https://eval.example.org"}
-    with httpx.Client(base_url=served.address + prefix, headers=headers) as client:
+    with httpx.Client(base_url=served.address + prefix, headers=headers, timeout=60) as client:
         answer = client.post("/sign-in", data={"token": token})
         assert answer.headers["location"] == "/berry/"
         cookie = answer.headers["set-cookie"]
@@ -438,4 +438,7 @@ def test_a_proxy_may_keep_or_strip_the_path(team: tuple[Served, str], prefix: st
             if "/static/" in path:
                 found = client.get(path.removeprefix("/berry"))
                 assert found.status_code == 200, path
-    assert httpx.get(f"{served.address}/berry", headers=headers).headers["location"] == "/berry/"
+    assert (
+        httpx.get(f"{served.address}/berry", headers=headers, timeout=60).headers["location"]
+        == "/berry/"
+    )

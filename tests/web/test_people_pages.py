@@ -39,7 +39,9 @@ def accounts(served: Served) -> UserAccounts:
 @contextmanager
 def signed_in(served: Served, token: str) -> Iterator[httpx.Client]:
     """Open a client that signs in with a form, as a browser does."""
-    with httpx.Client(base_url=served.address, headers={"origin": served.address}) as client:
+    with httpx.Client(
+        base_url=served.address, headers={"origin": served.address}, timeout=60
+    ) as client:
         assert client.post("/sign-in", data={"token": token}).status_code == 303
         yield client
 
@@ -129,9 +131,11 @@ def test_the_store_keeps_no_token(team: tuple[Served, str], folder: Path) -> Non
 def test_programs_send_their_token_in_a_header(team: tuple[Served, str]) -> None:
     served, admin = team
     url = f"{served.address}/api/v1/openapi.json"
-    assert httpx.get(url, headers={"authorization": f"Bearer {admin}"}).status_code == 200
+    assert (
+        httpx.get(url, headers={"authorization": f"Bearer {admin}"}, timeout=60).status_code == 200
+    )
     for wrong in ("Bearer", "Bearer x", f"Basic {admin}"):
-        answer = httpx.get(url, headers={"authorization": wrong})
+        answer = httpx.get(url, headers={"authorization": wrong}, timeout=60)
         assert answer.status_code == 401
         assert "Authorization: Bearer TOKEN" in answer.json()["error"]
 

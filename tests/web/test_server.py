@@ -96,8 +96,8 @@ def test_servers_and_people_share_a_postgresql() -> None:
                 assert isinstance(accounts, UserAccounts)
                 token = accounts.add_first("Ann")
                 url, headers = f"{served.address}/runs", {"authorization": f"Bearer {token}"}
-                assert httpx.get(url, headers=headers).status_code == 200
-                assert "Ann" in httpx.get(url, headers=headers).text
+                assert httpx.get(url, headers=headers, timeout=60).status_code == 200
+                assert "Ann" in httpx.get(url, headers=headers, timeout=60).text
         with hold_store(own.dsn, "http://127.0.0.1:9"):
             pass
     finally:
@@ -133,7 +133,7 @@ def test_a_store_of_people_that_breaks_lets_nobody_in(tmp_path: Path) -> None:
         assert isinstance(accounts, UserAccounts)
         headers = {"authorization": f"Bearer {accounts.add_first('Ann')}"}
         (tmp_path / "team.db").unlink()
-        answer = httpx.get(f"{served.address}/runs", headers=headers)
+        answer = httpx.get(f"{served.address}/runs", headers=headers, timeout=60)
     assert answer.status_code == 503
     assert "there is no store at team.db" in answer.text
     assert not (tmp_path / "team.db").exists()
@@ -174,13 +174,13 @@ def test_a_server_starts_shows_links_and_stops() -> None:
     """A used link is followed by the next; Ctrl-C is its normal end; sessions outlive it."""
     with open_history("runs.db", make=True) as store:
         store.add(run_record(4, hits=5))
-    with httpx.Client() as client:
+    with httpx.Client(timeout=60) as client:
         with command("--store", "runs.db") as first:
             link = read_link(first)
             assert client.get(link).status_code == 303
             following = read_link(first)
             assert following != link
-            assert httpx.get(following).status_code == 303
+            assert httpx.get(following, timeout=60).status_code == 303
             first.send_signal(signal.SIGINT)
             out, _ = first.communicate(timeout=60)
             assert first.returncode == 0
@@ -194,7 +194,9 @@ def test_the_first_administrator_gets_a_link_once() -> None:
     with command("--store", "runs.db", "--users") as first:
         address, _, token = read_link(first).partition("/sign-in#")
         headers = {"origin": address}
-        answer = httpx.post(f"{address}/sign-in", data={"token": token}, headers=headers)
+        answer = httpx.post(
+            f"{address}/sign-in", data={"token": token}, headers=headers, timeout=60
+        )
         assert answer.status_code == 303
     with command("--store", "runs.db", "--users") as second:
         assert "#" not in read_link(second)
