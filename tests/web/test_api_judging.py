@@ -121,6 +121,7 @@ def test_what_cannot_be_stored_is_said(api: Api) -> None:
     assert api.vote("ann", {"pair": pair, "grade": 9})[0] == 422
     assert api.vote("ann", {"pair": "gone", "grade": 1})[0] == 422
     assert api.vote("ann")[0] == 422
+    assert api.vote("ann", {"grade": 1}) == (422, "votes.0.pair: Field required")
     assert api.vote("eve", {"pair": pair, "grade": 1}) == (
         403,
         "this needs the role judge; eve may look",
@@ -130,6 +131,14 @@ def test_what_cannot_be_stored_is_said(api: Api) -> None:
     both = api.vote("ann", {"pair": pair, "grade": 1}, {"pair": pair, "grade": 9})
     assert both[0] == 422
     assert Ledger("drinks.judged").votes() == []
+
+
+def test_the_api_describes_its_votes(api: Api) -> None:
+    described = api.client.get("/api/v1/openapi.json", headers=_sign("ann")).json()
+    vote = described["components"]["schemas"]["SentVote"]["properties"]
+    assert set(vote) >= {"pair", "grade", "note", "request", "withdrawn", "adjudicates"}
+    answer = described["paths"]["/api/v1/judging/{room}/pairs"]["get"]["responses"]["200"]
+    assert answer["content"]["application/json"]["schema"]["$ref"].endswith("/NextPairs")
 
 
 def test_a_full_disk_is_said_so_that_the_page_tries_again(api: Api) -> None:
