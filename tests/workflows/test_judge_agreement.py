@@ -62,6 +62,18 @@ def test_only_the_named_judges_count() -> None:
         measure_judges(judges=["anne", "bot"])
 
 
+def test_those_without_a_grade_of_their_own_are_no_judges() -> None:
+    """Neither who only adjudicated, nor who took the vote back or could not tell, stops it."""
+    target = Anchor(document="d1-1")
+    Ledger("quiz.judged").append([
+        Vote("q1", target, 2, "cy", adjudicates=True),
+        Vote("q1", target, 2, "dan"),
+        Vote("q1", target, None, "dan", withdrawn=True),
+        Vote("q1", target, None, "eve"),
+    ])  # fmt: skip
+    assert measure_judges().agreement.judges == ("ann", "bob", "bot")
+
+
 def test_conclusions_under_each_judge() -> None:
     """Systems are scored under every judge; only pairs that all graded differ."""
     found = measure_judges(runs=["run"], metric="nDCG@5").conclusions

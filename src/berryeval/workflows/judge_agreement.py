@@ -68,8 +68,13 @@ class JudgedPairs:
 
     @property
     def judges(self) -> list[str]:
-        """Names of the judges."""
-        return list(dict.fromkeys(vote.judge for vote in self.votes))
+        """Names of those with a grade of their own: not of adjudicators, who saw the others."""
+        given = {
+            one.judge
+            for one in current_votes(self.votes)
+            if one.grade is not None and not one.adjudicates
+        }
+        return [name for name in dict.fromkeys(one.judge for one in self.votes) if name in given]
 
     @property
     def grades(self) -> list[float]:
