@@ -97,6 +97,16 @@ def test_votes_are_shown_to_those_who_adjudicate_only(api: Api) -> None:
         {"judge": "ann", "grade": 0, "note": ""},
         {"judge": "ben", "grade": 3, "note": "both numbers"},
     ]
+    for refused in (
+        api.get("ann", "/drinks/pairs", adjudicate=True),
+        api.vote("ann", {"pair": first, "grade": 2, "adjudicates": True}),
+    ):
+        assert refused == (403, "this needs the role administer; ann may judge")
+    pages = [
+        api.client.get("/judge/drinks/agreement", headers=_sign(who)).text for who in ("eve", "cy")
+    ]
+    assert ["<b>3</b>" in one for one in pages] == [False, True]
+    assert ["/drinks/adjudicate" in one for one in pages] == [False, True]
     (room,) = api.get("cy", "")
     assert (room["disputed"], room["judges"]) == (1, {"ann": 1, "ben": 1})
     api.vote("cy", {"pair": first, "grade": 2, "adjudicates": True})

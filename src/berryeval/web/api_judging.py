@@ -14,7 +14,7 @@ from starlette.responses import Response
 
 from berryeval.judging import Pair, Stop, mark_words
 from berryeval.web.accounts import Person
-from berryeval.web.guard import require_role
+from berryeval.web.guard import check_role, require_role
 from berryeval.web.rooms import GivenVote, Room, Rooms
 from berryeval.web.site import site_of
 from berryeval.workflows import JudgesCompared, measure_judges, read_status
@@ -25,6 +25,7 @@ _AHEAD: Final = 50  # pairs of an answer
 _AT_ONCE: Final = 500  # votes of a request
 Looker = Annotated[Person, Depends(require_role("look"))]
 Judge = Annotated[Person, Depends(require_role("judge"))]
+Adjudicator = Annotated[Person, Depends(require_role("administer"))]
 
 
 class RoomSummary(BaseModel):
@@ -145,6 +146,7 @@ def list_pairs(
     ] = False,
 ) -> Response:
     """Return the next pairs to judge; the same until you vote on them."""
+    check_role(person, "administer" if adjudicate else "judge")
     found = site_of(request).rooms.get(room)
     chosen = found.choose(person.name, count, without.split(","), adjudicates=adjudicate)
     pairs, ending = ([], chosen.reason) if isinstance(chosen, Stop) else (chosen, "")
@@ -193,6 +195,7 @@ def _view_pair(room: Room, pair: Pair) -> ShownPair:
 @router.post("/{room}/votes", response_model=StoredVotes)
 async def add_votes(request: Request, room: str, sent: SentVotes, person: Judge) -> Response:
     """Store votes: when this answers, they are on the disk. All of them, or an error and none."""
+    check_role(person, "administer" if any(one.adjudicates for one in sent.votes) else "judge")
     found = await find_room(site_of(request).rooms, room)
     given = [
         GivenVote(**{**one.model_dump(), "request": one.request or uuid.uuid4().hex})

@@ -13,7 +13,7 @@ from berryeval._internal import numbers
 from berryeval._internal.text import truncate
 from berryeval.errors import BerryEvalError, DataError
 from berryeval.judging import MEASURES, Agreement, name_grades
-from berryeval.web.api_judging import Judge, Looker, measure_room, summarize
+from berryeval.web.api_judging import Adjudicator, Judge, Looker, measure_room, summarize
 from berryeval.web.frame import render
 from berryeval.web.site import site_of
 from berryeval.workflows import Conclusions, JudgesCompared, PoolStatus, read_status
@@ -47,7 +47,7 @@ def show_session(request: Request, room: str, person: Judge) -> Response:
 
 
 @router.get("/{room}/adjudicate")
-def show_adjudication(request: Request, room: str, person: Judge) -> Response:
+def show_adjudication(request: Request, room: str, person: Adjudicator) -> Response:
     """Show the page that ends disagreements, with the votes of the judges."""
     return _show_desk(request, room, person.name, adjudicates=True)
 

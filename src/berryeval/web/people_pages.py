@@ -18,7 +18,7 @@ router = APIRouter(include_in_schema=False, dependencies=[Depends(require_role("
 RIGHTS = {
     "look": "sees runs, comparisons and trends",
     "judge": "also judges, and adds runs",
-    "administer": "also adds and removes people",
+    "administer": "also adds and removes people, and adjudicates",
 }
 
 
