@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,6 +15,8 @@ from berryeval.providers.dense import Dense
 from tests.providers.corpus import CHUNKS, query
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from berryeval.providers.base import Provider
 
 TEXT: list[tuple[str, dict[str, Any]]] = [
@@ -35,9 +38,18 @@ ODD_TEXTS = [
 ]  # fmt: skip
 
 engines = pytest.mark.parametrize(("name", "options"), ALL, ids=str)
-text_engines = pytest.mark.parametrize(("name", "options"), TEXT, ids=str)
 vector_engines = pytest.mark.parametrize(("name", "options"), VECTOR, ids=str)
-hybrid_engines = pytest.mark.parametrize(("name", "options"), HYBRID, ids=str)
+indexed_engines = pytest.mark.parametrize("indexed", ALL, ids=str, indirect=True)
+indexed_text_engines = pytest.mark.parametrize("indexed", TEXT, ids=str, indirect=True)
+indexed_hybrid_engines = pytest.mark.parametrize("indexed", HYBRID, ids=str, indirect=True)
+
+
+@pytest.fixture(scope="module")
+def indexed(request: pytest.FixtureRequest) -> Iterator[Provider]:
+    """Index the chunks once for all tests that only search."""
+    with build_provider(*request.param) as provider:
+        provider.index(CHUNKS)
+        yield provider
 
 
 def ids(provider: Provider, text: str, k: int = 3) -> list[str]:
@@ -48,26 +60,22 @@ def ids(provider: Provider, text: str, k: int = 3) -> list[str]:
     return [hit.id for hit in hits]
 
 
-@engines
-def test_the_answer_is_found_with_its_chunk(name: str, options: dict[str, Any]) -> None:
-    with build_provider(name, options) as provider:
-        provider.index(CHUNKS)
-        (hit,) = provider.search(query("when do access tokens expire"), 1)
+@indexed_engines
+def test_the_answer_is_found_with_its_chunk(indexed: Provider) -> None:
+    (hit,) = indexed.search(query("when do access tokens expire"), 1)
     assert (hit.id, hit.doc_id, hit.section) == ("tokens", "handbook", ("Handbook", "Tokens"))
     assert hit.text == CHUNKS[0].text
 
 
 @vector_engines
-@pytest.mark.parametrize("text", ["rate limit", "restoring lost data", "thirty days"])
-def test_vector_scores_match_the_dense_provider(
-    name: str, options: dict[str, Any], text: str
-) -> None:
+def test_vector_scores_match_the_dense_provider(name: str, options: dict[str, Any]) -> None:
     nothing = Chunk("nothing", "d", "")
     same = [Chunk(f"copy-{number}", "d", CHUNKS[1].text) for number in range(30)]
     with Dense() as dense, build_provider(name, options) as provider:
         for one in (dense, provider):
             one.index([*CHUNKS, nothing, *same])
-        for k in (1, 6, 20, 50):
+        texts = ("rate limit", "restoring lost data", "thirty days")
+        for text, k in product(texts, (1, 6, 20, 50)):
             expected = dense.search(query(text), k)
             found = provider.search(query(text), k)
             assert [hit.id for hit in found] == [hit.id for hit in expected]
@@ -75,19 +83,15 @@ def test_vector_scores_match_the_dense_provider(
             assert [hit.score for hit in found] == pytest.approx(scores, abs=1e-5)
 
 
-@text_engines
-def test_any_word_of_the_query_may_match(name: str, options: dict[str, Any]) -> None:
-    with build_provider(name, options) as provider:
-        provider.index(CHUNKS)
-        assert ids(provider, "connecting to the moon") == ["pool"]
-        assert ids(provider, "restoring lost data from a copy") == []
+@indexed_text_engines
+def test_any_word_of_the_query_may_match(indexed: Provider) -> None:
+    assert ids(indexed, "connecting to the moon") == ["pool"]
+    assert ids(indexed, "restoring lost data from a copy") == []
 
 
-@hybrid_engines
-def test_hybrid_mode_fuses_by_rank(name: str, options: dict[str, Any]) -> None:
-    with build_provider(name, options) as provider:
-        provider.index(CHUNKS)
-        hits = provider.search(query("access tokens"), 2)
+@indexed_hybrid_engines
+def test_hybrid_mode_fuses_by_rank(indexed: Provider) -> None:
+    hits = indexed.search(query("access tokens"), 2)
     assert hits[0].id == "tokens"
     assert hits[0].score == pytest.approx(2 / 61)
     assert hits[1].score == pytest.approx(1 / 62)
@@ -102,13 +106,11 @@ def test_ties_are_ordered_by_descending_id(name: str, options: dict[str, Any]) -
         assert ids(provider, "phrase", 7) == ["\ud800", "é", "b", "a", "D", "059", "058"]
 
 
-@engines
-def test_unusual_queries_are_plain_text(name: str, options: dict[str, Any]) -> None:
-    with build_provider(name, options) as provider:
-        provider.index(CHUNKS)
-        for text in ODD_TEXTS:
-            assert len(ids(provider, text)) <= 3
-        assert ids(provider, "") == []
+@indexed_engines
+def test_unusual_queries_are_plain_text(indexed: Provider) -> None:
+    for text in ODD_TEXTS:
+        assert len(ids(indexed, text)) <= 3
+    assert ids(indexed, "") == []
 
 
 @engines
@@ -144,6 +146,7 @@ def test_indexing_again_replaces_the_chunks(name: str, options: dict[str, Any]) 
 
 @engines
 def test_threads_can_search_at_once(name: str, options: dict[str, Any]) -> None:
+    """The first searches too."""
     asked = {"tokens": "access tokens", "backup": "nightly backups", "pool": "connection pool"}
     with build_provider(name, options) as provider, ThreadPoolExecutor(8) as threads:
         provider.index(CHUNKS)

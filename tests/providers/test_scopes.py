@@ -69,7 +69,7 @@ ENGINES: list[tuple[str, dict[str, Any]]] = [
 pytestmark = pytest.mark.filterwarnings("ignore:Api key is used with an insecure connection")
 
 
-@pytest.fixture(params=ENGINES, ids=str)
+@pytest.fixture(scope="module", params=ENGINES, ids=str)
 def provider(request: pytest.FixtureRequest) -> Iterator[Any]:
     """Every bundled engine, with the chunks of both conversations."""
     name, options = request.param
