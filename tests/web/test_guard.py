@@ -365,6 +365,19 @@ def test_addresses_cannot_be_made_up() -> None:
     assert find("2001:db8::1:2", behind_proxy=True) == find("2001:db8::9:9", behind_proxy=True)
 
 
+@pytest.mark.parametrize("given", [b"203.0.113.9:443", b"[2001:db8::1]:443", b"2001:db8::1"])
+def test_a_proxy_may_add_the_port_of_an_address(given: bytes) -> None:
+    scope = {"type": "http", "client": ("127.0.0.1", 1), "headers": [(b"x-forwarded-for", given)]}
+    found = address_of(scope, behind_proxy=True)
+    assert found in {"203.0.113.9", "2001:db8::/64"}
+
+
+def test_files_are_asked_for_again_after_an_upgrade(client: httpx.Client) -> None:
+    """A browser that keeps an old script would not understand new pages."""
+    for name in ("app.js", "report.css", "htmx.min.js"):
+        assert client.get(f"/static/{name}").headers["cache-control"] == "no-cache"
+
+
 def test_the_memory_of_wrong_tokens_is_bounded() -> None:
     throttle = Throttle()
     for number in range(10_050):
@@ -379,7 +392,9 @@ def test_large_bodies_are_refused(client: httpx.Client) -> None:
 
     answers = [client.post(VOTES, content=pieces())]
     client.headers.pop("x-form-token")
-    answers += [client.post("/sign-out", content=pieces(), headers=FORM)]
+    answers += [
+        client.post(path, content=pieces(), headers=FORM) for path in ("/sign-out", "/api/v1/runs")
+    ]
     for answer in answers:
         assert answer.status_code == 413
         assert "larger than 1 MB" in answer.text

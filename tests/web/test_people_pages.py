@@ -94,6 +94,7 @@ def test_a_new_token_ends_the_sessions_of_the_old_one(team: tuple[Served, str]) 
         ({"name": "", "role": "look"}, "name"),
         ({"name": "ann", "role": "look"}, "is taken"),
         ({"name": "human", "role": "judge"}, "no judge can be called"),
+        ({"name": " human ", "role": "judge"}, "no judge can be called"),
         ({"name": "eve", "role": "root"}, "role"),
         ({"name": "x" * 81, "role": "look"}, "1 to 80 printable characters"),
     ],

@@ -160,7 +160,7 @@ class UserAccounts:
         """Add a person; return the name and the token, which is kept nowhere."""
         token = secrets.token_urlsafe(_KEY_BYTES)
         with open_history(self._store) as store:
-            added = store.users.add(check_judge(name), role, hash_token(token))
+            added = store.users.add(check_judge(" ".join(name.split())), role, hash_token(token))
         self.people()
         return added.name, token
 

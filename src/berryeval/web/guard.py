@@ -139,7 +139,7 @@ class Guard:
             return receive
         token = headers.get("x-form-token")
         if token is None and headers.get("content-type", "").partition(";")[0].strip() == _FORM:
-            body = await _read_body(receive)
+            body = await _read_body(_limit_body(receive, _LARGEST))
             receive = _replay(body)
             token = parse_qs(body.decode(errors="replace")).get("form_token", [""])[0]
         if not hmac_equal(token or "", form_token(cookie)):
@@ -216,12 +216,12 @@ def _limit_body(receive: Receive, most: int) -> Receive:
 
 
 async def _read_body(receive: Receive) -> bytes:
-    found, more = b"", True
+    found, more = bytearray(), True
     while more:
         message = await receive()
         found += message.get("body", b"")
         more = message.get("more_body", False)
-    return found
+    return bytes(found)
 
 
 def _replay(body: bytes) -> Receive:
@@ -240,6 +240,8 @@ def _with_headers(send: Send, scope: Scope) -> Send:
             headers.update(_HEADERS)
             if not scope["path"].startswith("/static/"):
                 headers["cache-control"] = "no-store"
+            else:  # asked for again, so that an upgrade shows
+                headers["cache-control"] = "no-cache"
         await send(message)
 
     return forward

@@ -44,7 +44,7 @@ class RunQuery(BaseModel):
         default="created", description="created, name, latency, or a metric; best first"
     )
     reverse: bool = Field(default=False, description="turn the order round")
-    page: int = Field(default=1, ge=1, description="number of the page")
+    page: int = Field(default=1, ge=1, le=1_000_000, description="number of the page")
     size: int = Field(default=50, ge=1, le=500, description="runs per page")
 
     @property

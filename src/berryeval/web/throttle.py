@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 import threading
 import time
 from collections import OrderedDict, deque
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 _WRONG: Final = 10  # wrong tokens of an address ...
 _WINDOW: Final = 60.0  # ... in so many seconds
+_PORT: Final = re.compile(r"^(?:\[(.+)\]|([0-9.]+))(?::[0-9]+)?$")  # an address and its port
 _ADDRESSES: Final = 10_000  # that are remembered
 
 
@@ -55,7 +57,7 @@ def address_of(scope: Scope, *, behind_proxy: bool) -> str:
     if behind_proxy and given and is_loopback(peer):
         peer = given[-1].rpartition(",")[2].strip()
     try:
-        found = ipaddress.ip_address(peer)
+        found = ipaddress.ip_address(_PORT.sub(r"\1\2", peer))
     except ValueError:
         return "unknown"
     if isinstance(found, ipaddress.IPv6Address):
