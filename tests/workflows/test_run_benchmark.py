@@ -171,3 +171,11 @@ def test_a_sealed_pack_rejects_relevance_options_before_the_run() -> None:
     with pytest.raises(ConfigurationError, match=r"seals relevance: 'relevance.threshold' cannot"):
         be.run_benchmark(talk, search, ["RR"], relevance={"threshold": 0.5})
     assert asked == []
+
+
+def test_the_record_has_the_text_of_targets_that_nobody_found() -> None:
+    part = be.run_benchmark("technical-docs", ["bm25"], ["nDCG@10"], k=3).record
+    texts = {one.name: one.text for one in part.passages}
+    missed = {one.name for answer in part.providers[0].answers for one in answer.missed}
+    assert len(missed) > 100
+    assert all(texts.get(name, "").strip() for name in missed)

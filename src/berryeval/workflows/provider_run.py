@@ -281,7 +281,7 @@ class ProviderRunner:
         benchmark, queries, spec, chunks = task.benchmark, task.queries, task.spec, task.chunks
         relevance = build_relevance(benchmark, queries, chunks, self._plan.relevance.options)
         scopes = ScopeTally(benchmark, chunks)
-        recorder = Recorder(queries, answers, task.passages, scopes)
+        recorder = Recorder(queries, answers, task.passages, scopes, relevance.targets.corpus)
         scored = scored_metrics(self._plan, part / SCORES)
         tally, files = relevance.tally_ids(benchmark), TrecFiles(relevance.targets)
 

@@ -44,7 +44,7 @@ from berryeval.runs import (
 from berryeval.scoring import Scores
 
 if TYPE_CHECKING:
-    from berryeval.anchors import Target
+    from berryeval.anchors import Corpus, Location, Target
     from berryeval.data import Hit, Query
     from berryeval.providers import Disorder
     from berryeval.relevance import Judged
@@ -199,20 +199,30 @@ def _is_known(metric: str) -> bool:
 
 
 class Passages:
-    """The texts of hits for display, each kept once."""
+    """The texts of hits and of missed targets for display, each kept once."""
 
     def __init__(self) -> None:
         self._places: dict[Passage, int] = {}
+        self._targets: set[str] = set()
 
     def add(self, hit: Hit) -> int | None:
         """Add the passage of a hit and return its index; None if the hit has no text."""
         if not hit.text:
             return None
-        start = hit.text
-        if len(start) > PASSAGE_LENGTH:
-            start = f"{start[: PASSAGE_LENGTH - 1]}…"
-        name = " > ".join([hit.doc_id, *hit.section]) if hit.doc_id else ""
-        return self._places.setdefault(Passage(start, name), len(self._places))
+        return self._keep(hit.text, " > ".join([hit.doc_id, *hit.section]) if hit.doc_id else "")
+
+    def add_target(self, name: str, target: Target, corpus: Corpus) -> None:
+        """Add the text of a target by its name, if it is known."""
+        if name in self._targets:
+            return
+        self._targets.add(name)
+        if text := next(filter(None, (_find_text(one, corpus) for one in target.members)), ""):
+            self._keep(text, name)
+
+    def _keep(self, text: str, name: str) -> int:
+        if len(text) > PASSAGE_LENGTH:
+            text = f"{text[: PASSAGE_LENGTH - 1]}…"
+        return self._places.setdefault(Passage(text, name), len(self._places))
 
     def __iter__(self) -> Iterator[Passage]:
         return iter(self._places)
@@ -227,7 +237,9 @@ class Recorder:
         answers: Answers,
         passages: Passages,
         scopes: ScopeTally,
+        corpus: Corpus,
     ) -> None:
+        self._corpus = corpus
         self._query_of = {query.id: query for query in queries}
         self._answers = answers
         self._passages = passages
@@ -245,6 +257,8 @@ class Recorder:
             self._scopes.add(query, hits)
             if ranking.outcome not in FAILED:
                 self.strategies[query_id] = judged.strategy
+        for one in judged.joined.missed:
+            self._passages.add_target(_name_target(one), one, self._corpus)
         self._built.add(_build_answer(query, ranking, hits, judged, self._passages))
 
     def build_record(
@@ -304,6 +318,12 @@ def _build_answer(
         found,
         ranking.answer,
     )
+
+
+def _find_text(place: Location, corpus: Corpus) -> str:
+    name, start, end = place.spans[0] if place.spans else (place.anchor.document, 0, None)
+    text = corpus.text(name) if place.spans or place.is_document else None
+    return text.text[start:end] if text else place.anchor.quote
 
 
 def _name_target(target: Target) -> str:
