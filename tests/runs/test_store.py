@@ -63,6 +63,8 @@ def test_runs_are_found_by_tag_and_by_words(place: str) -> None:
         assert found(tag='note=50 % "off"') == ["run-0002"]
         assert found(tag="model=medium") == []
         assert found(words="SMALL 0002") == ["run-0002"]
+        assert found(words="model=SMALL 0002") == ["run-0002"]
+        assert found(words="model=mall") == []
         assert found(words="50 %") == ["run-0002"]
         assert found(words="fruit e5_") == ["run-0003"]
         assert found(words="e5x") == []

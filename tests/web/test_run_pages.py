@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
+import sqlite3
+from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from berryeval.runs import ProviderRecord
+from berryeval.workflows import open_history
 from tests.browser import needs_browser
 from tests.reports.html_records import run_record
 from tests.web.looks import check_looks
@@ -59,6 +63,44 @@ def test_runs_are_searched_filtered_and_sorted(client: httpx.Client) -> None:
     assert shown == sorted(shown, reverse=True)
     assert 'aria-sort="descending"' in best
     assert 'aria-sort="ascending"' in worst
+
+
+def test_rows_show_the_provider_that_they_are_sorted_by(tmp_path: Path) -> None:
+    """It is the one whose value decides the place, whatever the first column is."""
+    fill_store(tmp_path / "runs.db", 1)
+    with closing(sqlite3.connect(tmp_path / "runs.db")) as store, store:
+        worst, name = store.execute(
+            "SELECT result, provider FROM berryeval_measured m "
+            "JOIN berryeval_results r ON r.key = m.result WHERE metric = 'nDCG@10' ORDER BY value"
+        ).fetchone()
+        store.execute("UPDATE berryeval_results SET p95 = 1e-9 WHERE key = ?", (worst,))
+        store.execute(
+            "UPDATE berryeval_measured SET value = 1 WHERE result = ? AND metric = 'RR'", (worst,)
+        )
+    with serve_site(store=str(tmp_path / "runs.db")) as served, served.sign_in() as client:
+        for sort, is_shown in (("nDCG@10", False), ("RR", True), ("latency", True)):
+            page = client.get("/runs", params={"metric": "nDCG@10", "sort": sort}).text
+            assert (f'class="what"><bdi>{name}<' in page) == is_shown, sort
+
+
+def test_one_provider_with_scores_is_not_compared(tmp_path: Path) -> None:
+    """A failed provider beside it has nothing to compare."""
+    record = run_record(4, (0.2,))
+    (part,) = record.benchmarks
+    failed = ProviderRecord("broken", "http", failure="no connection")
+    both = replace(part, providers=(*part.providers, failed))
+    with open_history(str(tmp_path / "runs.db"), make=True) as store:
+        store.add(replace(record, benchmarks=(both,)))
+    with serve_site(store=str(tmp_path / "runs.db")) as served, served.sign_in() as client:
+        page = client.get(f"/runs/{record.id}").text
+    assert "All queries" in page
+    assert "Compare its providers" not in page
+
+
+def test_a_page_that_is_not_there_leads_back(client: httpx.Client) -> None:
+    page = client.get("/runs", params={"size": 25, "page": 9}).text
+    assert "There are only 3 pages" in page
+    assert 'href="/runs?page=3&amp;size=25"' in page
 
 
 def test_a_wrong_date_is_said(client: httpx.Client) -> None:

@@ -199,7 +199,7 @@ def list_page(store: Store, asked: RunQuery) -> RunListing:
         asked.filters, sort=asked.sort, reverse=asked.reverse, number=asked.page, size=asked.size
     )
     metrics = _choose_metrics(asked, page.runs)
-    parts = {one.id: _list_parts(one, metrics) for one in page.runs}
+    parts = {one.id: _list_parts(one, metrics, canonical_sort(asked.sort)) for one in page.runs}
     recent = {}
     if metrics:
         owners = [
@@ -235,19 +235,23 @@ def _choose_metrics(asked: RunQuery, runs: Sequence[StoredRun]) -> tuple[str, ..
     return tuple(dict.fromkeys([*first, *(name for name, _ in counts.most_common())]))[:_COLUMNS]
 
 
-def _list_parts(run: StoredRun, metrics: Sequence[str]) -> tuple[ListedPart, ...]:
+def _list_parts(run: StoredRun, metrics: Sequence[str], sort: str) -> tuple[ListedPart, ...]:
     groups: dict[str, list[StoredResult]] = {}
     for one in run.results:
         groups.setdefault(one.benchmark, []).append(one)
     first = metrics[0] if metrics else ""
     return tuple(
-        ListedPart(name, tuple(found), _find_best(found, metrics), first)
+        ListedPart(name, tuple(found), _find_best(found, metrics, sort), first)
         for name, found in groups.items()
     )
 
 
-def _find_best(results: Sequence[StoredResult], metrics: Sequence[str]) -> StoredResult:
-    for metric in metrics:
+def _find_best(results: Sequence[StoredResult], metrics: Sequence[str], sort: str) -> StoredResult:
+    """Return the result that decides the place of the run, else the best by the first metric."""
+    timed = [(one.latency.p95, one) for one in results if one.latency]
+    if sort == "latency" and timed:
+        return min(timed, key=lambda pair: pair[0])[1]
+    for metric in (sort, *metrics):
         values = [
             (one.value, result)
             for result in results

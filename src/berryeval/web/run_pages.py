@@ -67,7 +67,7 @@ def show_run(request: Request, name: str) -> Response:
     body = site.shelf.bodies.get(key, lambda: _draw_run(record, root))
     encoded = urlencode({"run": record.id}, errors="replace")
     actions = [("All queries", f"{root}/queries?{encoded}")]
-    if any(len(part.providers) > 1 for part in record.benchmarks):
+    if any(sum(one.scores is not None for one in part.providers) > 1 for part in record.benchmarks):
         actions.append(("Compare its providers", f"{root}/compare?{encoded}"))
     for part in record.benchmarks[:1]:
         trend = urlencode({"benchmark": part.name}, errors="replace")

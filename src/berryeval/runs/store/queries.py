@@ -173,12 +173,13 @@ _RUNS_OF_RESULTS: Final = select(parts.c.run).select_from(
 
 
 def _match_word(word: str) -> ColumnElement[bool]:
-    text = to_column_text(word)
+    text, (name, equals, value) = to_column_text(word), word.partition("=")
+    tag = format_tags_column({name: value} if equals else {word: ""})[2 : -2 if equals else -6]
     named = (parts.c.benchmark, results.c.provider)
     inside = or_(*(column.icontains(text, autoescape=True) for column in named))
     return or_(
         runs.c.id.icontains(text, autoescape=True),
-        runs.c.tags.icontains(format_tags_column({word: ""})[2:-6], autoescape=True),
+        runs.c.tags.icontains(tag, autoescape=True),
         runs.c.key.in_(_RUNS_OF_RESULTS.where(inside)),
     )
 
