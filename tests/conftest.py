@@ -6,6 +6,7 @@ import atexit
 import os
 import shutil
 import tempfile
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -21,6 +22,16 @@ OURS = {
 }
 os.environ.update(OURS)
 atexit.register(shutil.rmtree, OURS["BERRYEVAL_EVAL_DIR"], ignore_errors=True)
+
+# bm25s imports these if it can, in most of a second, and BerryEval uses neither for it: child
+# processes start as on a machine without them. Set PYTHONPATH to "" for a child that needs them.
+HIDDEN = Path(tempfile.mkdtemp(prefix="berryeval-hidden-"))
+for module in ("numba", "scipy"):
+    (HIDDEN / f"{module}.py").write_text("raise ImportError('hidden by the tests')\n", "utf-8")
+os.environ["PYTHONPATH"] = os.pathsep.join(
+    filter(None, (str(HIDDEN), os.environ.get("PYTHONPATH")))
+)
+atexit.register(shutil.rmtree, HIDDEN, ignore_errors=True)
 
 # Proxies and terminal settings of the machine must not affect the servers and terminals of tests.
 THEIRS = {

@@ -219,7 +219,7 @@ def test_the_calibration_runs() -> None:
         [sys.executable, str(ROOT / "benchmarks" / "calibrate.py"), "--trials", "2",
          "--no-document"],
         capture_output=True, text=True, encoding="utf-8", check=True,
-        env={**os.environ, "PYTHONIOENCODING": "utf-8"},
+        env={**os.environ, "PYTHONIOENCODING": "utf-8", "PYTHONPATH": ""},
     )  # fmt: skip
     page = (ROOT / "docs" / "statistics.md").read_text(encoding="utf-8")
     parts = re.findall(r"<!-- begin ([a-z ]+) -->\n\|", page)
@@ -236,7 +236,8 @@ def test_the_benchmark_of_the_statistics_runs() -> None:
         [sys.executable, str(ROOT / "benchmarks" / "bench_stats.py"), "--queries", "60",
          "--samples", "2000", "--no-document"],
         capture_output=True, text=True, encoding="utf-8", check=True,
-        env={**os.environ, "PYTHONIOENCODING": "utf-8", "NUMBA_DISABLE_JIT": "1"},
+        env={**os.environ, "PYTHONIOENCODING": "utf-8", "NUMBA_DISABLE_JIT": "1",
+             "PYTHONPATH": ""},
     )  # fmt: skip
     for expected in ("ranx fisher", "berryeval, 8 threads", "scipy bootstrap"):
         assert expected in done.stdout
