@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -57,6 +58,12 @@ def bootstrap_interval(
     how: str, values: npt.NDArray[np.float64], level: float, seed: int = 0
 ) -> Interval:
     """Return the bootstrap percentile interval of the aggregate."""
+    return _resample(how, np.asarray(values, dtype=np.float64).tobytes(), level, seed)
+
+
+@lru_cache(maxsize=256)  # tables, reports and the store ask for the same intervals
+def _resample(how: str, data: bytes, level: float, seed: int) -> Interval:
+    values = np.frombuffer(data)
     if (point := _find_point(how, values)) is not None:
         return point
     numbers = _to_mean_scale(how, values)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from operator import index
 from typing import TYPE_CHECKING, Final
 
@@ -125,12 +124,7 @@ def _bootstrap_value(how: str, values: Floats, level: float) -> Interval | None:
     """Return the interval of one system's value, as in `Scores.ci`."""
     if not is_testable(values, how) or not is_spread_known(len(values), spread_of(values)):
         return None
-    return _cached_bootstrap(how, values.tobytes(), level)
-
-
-@lru_cache(maxsize=512)
-def _cached_bootstrap(how: str, values: bytes, level: float) -> Interval:
-    return bootstrap_interval(how, np.frombuffer(values), level)
+    return bootstrap_interval(how, values, level)
 
 
 def _detectable(pair: Pair, how: str, level: float) -> float | None:
