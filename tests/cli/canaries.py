@@ -123,7 +123,7 @@ def _decode_base64(words: set[str]) -> Iterator[bytes]:
 
 
 def read_all(folder: Path) -> Iterator[tuple[str, str]]:
-    """Yield the name and the text of every file, and of every value of a SQLite store."""
+    """Yield the name and the text of every file, and of every table of a SQLite store."""
     for file in folder.rglob("*"):
         yield f"the name of {file}", str(file)
         if file.suffix == ".db":
@@ -137,9 +137,11 @@ def _read_store(store: sqlite3.Connection) -> Iterator[str]:
     tables = store.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
     assert tables
     for (table,) in tables:
+        texts = []
         for row in store.execute(f'SELECT * FROM "{table}"'):  # noqa: S608 - our own tables
             for value in row:
                 data = value
                 with suppress(TypeError, zlib.error):
                     data = zlib.decompress(value).decode()
-                yield str(data)
+                texts.append(str(data))
+        yield "\n".join(texts)  # no part of the key and no escape goes over the end of a line
