@@ -419,11 +419,29 @@ def test_other_machines_need_users_and_a_name(host: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "url", ["eval.example.org", "ftp://x", "https://", "https://x?y", "/berry"]
-)
+    "url",
+    [
+        "eval.example.org", "ftp://x", "https://", "https://x?y", "/berry", "https://x//evil.com",
+        "https://x/a/../b", "https://me:pw@x/berry", "https://x/berry#y", "https://x/ber%20ry",
+        "https://x/ber ry", "https://x:99999/berry", "https://[::1/berry", 'https://x/"><b>',
+    ],
+)  # fmt: skip
 def test_bad_addresses_of_the_site_are_errors(url: str) -> None:
     with pytest.raises(ConfigurationError, match="expected the address of the site"):
         SiteSettings(url=url)
+
+
+def test_the_address_of_the_site_may_be_spelled_in_other_ways(tmp_path: Path) -> None:
+    """Browsers send the origin in small letters and without the usual port."""
+    url = "https://Eval.Example.org:443/berry/"
+    with serve_site(store=str(tmp_path / "x.db"), judge="ann", url=url) as found:
+        for origin, said in (("https://eval.example.org", 303), ("https://example.org", 403)):
+            token = getattr(found.site.accounts, "token", "")
+            answer = httpx.post(
+                f"{found.address}/sign-in", data={"token": token}, headers={"origin": origin},
+                timeout=60,
+            )  # fmt: skip
+            assert answer.status_code == said
 
 
 @pytest.mark.parametrize("path", ["/runs", "/api/x", "/static"])

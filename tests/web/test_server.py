@@ -54,6 +54,16 @@ def test_a_port_that_does_not_exist_is_an_error() -> None:
         start(port=70_000)
 
 
+def test_a_path_that_is_a_page_is_an_error_before_a_link_is_shown() -> None:
+    with pytest.raises(ConfigurationError, match="also one of the site's own pages"):
+        start(url="https://eval.example.org/runs")
+
+
+def test_a_reserved_name_of_a_judge_is_an_error() -> None:
+    with pytest.raises(ConfigurationError, match="no judge can be called 'human'"):
+        start(judge="human")
+
+
 def test_a_damaged_store_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "runs.db").write_bytes(b"no database " * 100)
     with pytest.raises(DataError, match=r"not a database.*berryeval runs import"):

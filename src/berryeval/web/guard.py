@@ -132,7 +132,7 @@ class Guard:
         if _read_bearer(headers) is not None:
             return receive
         origin, host = urlsplit(headers.get("origin", "")), headers.get("host", "")
-        if not origin.netloc or origin.netloc not in {self._address.netloc, host}:
+        if not origin.netloc or origin.netloc not in {self._site.settings.netloc, host}:
             raise HTTPException(403, "the request comes from another site")
         cookie = self._read_cookie(headers)
         if not cookie:

@@ -62,11 +62,12 @@ def serve(settings: SiteSettings, notify: Callable[[Serving], None]) -> None:
             address = f"http://{_show_host(settings.host)}:{listening.getsockname()[1]}"
         with hold_store(choose_store(settings.store), address):
             site = build_site(settings)
+            server = uvicorn.Server(configure(site))
             threading.Thread(target=warm_up, daemon=True).start()
             listening.listen(_WAITING)
             notify(replace(_make_link(site, address, notify), notes=notes))
             with suppress(KeyboardInterrupt):
-                uvicorn.Server(configure(site)).run(sockets=[listening])
+                server.run(sockets=[listening])
 
 
 def configure(site: Site) -> uvicorn.Config:
@@ -97,6 +98,7 @@ def check_store(settings: SiteSettings) -> tuple[str, ...]:
 
 def build_site(settings: SiteSettings) -> Site:
     """Open what the settings name."""
+    from berryeval.judging import check_judge
     from berryeval.web.accounts import LocalAccounts, UserAccounts, keep_key
     from berryeval.web.rooms import Rooms
     from berryeval.web.shelf import RunShelf
@@ -107,7 +109,7 @@ def build_site(settings: SiteSettings) -> Site:
     accounts: Accounts = (
         UserAccounts(settings.store, key)
         if settings.users
-        else LocalAccounts(read_judge(settings.judge), key)
+        else LocalAccounts(check_judge(read_judge(settings.judge)), key)
     )
     return Site(settings, RunShelf(settings.store), accounts, Rooms(settings))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -21,7 +22,20 @@ if TYPE_CHECKING:
     from berryeval.web.shelf import RunShelf
 
 _PORTS: Final = 65535
+_TIDY: Final = re.compile(r"(?:/[\w.~-]+)*/?", re.ASCII)  # the path of a site
 _ANY: Final = {"0.0.0.0", "::"}  # noqa: S104 - recognized, so that it needs --url
+
+
+def _is_address(url: str) -> bool:
+    """Return whether a text is the address of a site, with a path that needs no quoting."""
+    try:
+        parts = urlsplit(url)
+        named = parts.hostname and parts.port != 0
+    except ValueError:
+        return False
+    tidy = _TIDY.fullmatch(parts.path) and not {".", ".."} & set(parts.path.split("/"))
+    extra = parts.query or parts.fragment or "@" in parts.netloc
+    return bool(parts.scheme in {"http", "https"} and named and tidy and not extra)
 
 
 @dataclass(frozen=True)
@@ -51,10 +65,7 @@ class SiteSettings:
 
     def __post_init__(self) -> None:
         require(0 <= self.port <= _PORTS, "port", f"a number from 0 to {_PORTS}", self.port)
-        parts = urlsplit(self.url)
-        if self.url and (
-            parts.scheme not in {"http", "https"} or not parts.hostname or parts.query
-        ):
+        if self.url and not _is_address(self.url):
             raise ConfigurationError(
                 "expected the address of the site, such as https://eval.example.org/berry, found "
                 f"{self.url!r:.80}"
@@ -69,6 +80,12 @@ class SiteSettings:
                 f"on {self.host} the server must know its own name: add --url, such as "
                 f"--url http://eval.example.org:{self.port or 8642}"
             )
+
+    @cached_property
+    def netloc(self) -> str:
+        """The host and port of `url`, as browsers write them."""
+        usual = ":443" if self.url.lower().startswith("https:") else ":80"
+        return urlsplit(self.url).netloc.lower().removesuffix(usual)
 
     @cached_property
     def root(self) -> str:
