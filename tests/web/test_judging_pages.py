@@ -94,17 +94,41 @@ def test_a_whole_session_by_keyboard_alone(window: Any, site: Site) -> None:
         for number in range(2, 6):
             press(window, "?" if number == 3 else "0", number)
         window.wait_for_selector("#ending:not([hidden])")
-        assert "1 skipped" in window.inner_text("#ending")
+        ending = "You have judged or skipped every pair of the pool; 1 skipped."
+        assert window.inner_text("#ending") == ending
         tab_to(window, "Show the skipped pairs again")
         window.keyboard.press("Enter")
         window.wait_for_selector("#pair:not([hidden])")
         assert window.inner_text("#passage") == skipped
         press(window, "1", 6)
         window.wait_for_selector("#ending:not([hidden])")
-        assert window.inner_text("#ending") == "Ann has judged every pair of the pool."
+        assert window.inner_text("#ending") == "You have judged every pair of the pool."
         window.reload()
         window.wait_for_selector("#ending:not([hidden])")
     assert Counter(read_grades()) == Counter([2, 0, 0, 0, None, 1])
+
+
+def test_two_windows_of_a_judge_ask_for_no_grade_twice(window: Any, site: Site) -> None:
+    """What is judged in one window goes away in the other, also if it shows there."""
+    with run_site(site) as served:
+        window.goto(served.link)
+        other = window.context.new_page()
+        for page in (window, other):
+            page.goto(f"{served.address}/judge/drinks")
+            page.wait_for_selector("#pair:not([hidden])")
+        before = other.inner_text("#passage")
+        assert window.inner_text("#passage") == before
+        press(window, "1", 1)
+        other.wait_for_function(
+            "before => document.getElementById('passage').textContent !== before", arg=before
+        )
+        assert other.inner_text("#line") == "You judged the last pair in another window."
+        press(window, "2", 2)
+        press(window, "3", 3)
+        for number in range(4, 7):
+            press(other, "0", number)
+        other.wait_for_selector("#ending:not([hidden])")
+    assert [one.grade for one in Ledger("drinks.judged").votes()] == [1, 2, 3, 0, 0, 0]
 
 
 def test_a_lost_connection_loses_and_doubles_nothing(window: Any, site: Site) -> None:

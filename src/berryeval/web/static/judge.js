@@ -182,7 +182,9 @@ function show(pair) {
 }
 
 function describeEnding() {
-  return ending.charAt(0).toUpperCase() + ending.slice(1) + (skipped.size ? `; ${skipped.size} skipped` : '')
+  const own = `${desk.dataset.judge} has judged`
+  const text = ending.startsWith(own) ? `you have judged${skipped.size ? ' or skipped' : ''}${ending.slice(own.length)}` : ending
+  return text.charAt(0).toUpperCase() + text.slice(1) + (skipped.size ? `; ${skipped.size} skipped` : '')
 }
 
 function showPair(pair) {
@@ -233,7 +235,7 @@ function showProgress() {
   const seconds = [...paces].sort((one, other) => one - other)[paces.length >> 1]
   const minutes = Math.ceil((progress.pairs - judged) * seconds / 60)
   const left = minutes < 90 ? `${minutes} min` : `${Math.round(minutes / 60)} h`
-  find('pace').textContent = `${seconds < 10 ? seconds.toFixed(1) : Math.round(seconds)} s a pair, about ${left} left`
+  find('pace').textContent = `${seconds < 10 ? seconds.toFixed(1) : Math.round(seconds)} s a pair${minutes ? `, about ${left} left` : ''}`
 }
 
 // Answers
@@ -273,6 +275,7 @@ async function undo() {
 }
 
 function skip() {
+  if (!problem) tell('', '')
   skipped.add(shown.id)
   actions.push({pair: shown, voted: false})
   next()
@@ -324,6 +327,16 @@ find('keys').addEventListener('click', event => {
 document.querySelector('#again button').addEventListener('click', () => {
   skipped.clear()
   ending = ''
+  next()
+})
+// Another window of this judge has judged a pair: it is not asked for here again.
+addEventListener('storage', event => {
+  if (!event.newValue || !event.key.startsWith(outbox.prefix)) return
+  const vote = JSON.parse(event.newValue)
+  if (vote.withdrawn || vote.adjudicates !== adjudicates) return
+  ahead = ahead.filter(one => one.id !== vote.pair)
+  if (busy || shown?.id !== vote.pair) return
+  if (!problem) tell('You judged the last pair in another window.', '')
   next()
 })
 addEventListener('online', send)
