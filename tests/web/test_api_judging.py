@@ -158,3 +158,27 @@ def test_a_full_disk_is_said_so_that_the_page_tries_again(api: Api) -> None:
     assert (status, "were not kept" in text) == (503, True)
     Path("drinks.judged/votes").unlink()
     assert api.vote("ann", {"pair": pair, "grade": 1, "request": "r"})["stored"] == 1
+
+
+def test_votes_are_never_refused_for_good_because_the_store_is_out_of_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The page drops a vote that can never be stored; one that can wait must say so each time."""
+    monkeypatch.chdir(tmp_path)
+    vote = {"pair": write_pool(tmp_path, 2).pairs[0].id, "grade": 1, "request": "r"}
+    site = build_site(SiteSettings(ledger="sqlite:///votes.db"))
+    site.accounts = TokenAccounts(ann="judge")
+    with run_site(site) as served:
+        api = Api(served.address)
+        pool = Path("drinks.judged/pool.json")
+        whole = pool.read_bytes()
+        pool.write_bytes(whole[:50])
+        assert api.vote("ann", vote)[0] == 503
+        pool.write_bytes(whole)
+        assert api.vote("ann", {**vote, "request": "first"})["stored"] == 1
+        stored = Path("votes.db").read_bytes()
+        Path("votes.db").write_bytes(b"no database " * 1000)
+        assert [api.vote("ann", vote)[0] for _ in range(3)] == [503] * 3
+        Path("votes.db").write_bytes(stored)
+        assert api.vote("ann", vote)["stored"] == 1
+        api.client.close()

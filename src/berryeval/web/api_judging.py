@@ -12,6 +12,7 @@ from pydantic import BaseModel, Field
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
+from berryeval.errors import DataError, NotWrittenError
 from berryeval.judging import Pair, Stop, mark_words
 from berryeval.web.accounts import Person
 from berryeval.web.guard import check_role, require_role
@@ -207,9 +208,16 @@ async def add_votes(request: Request, room: str, sent: SentVotes, person: Judge)
 
 
 async def find_room(rooms: Rooms, name: str) -> Room:
-    """Return a room, in a thread if it has to be opened."""
+    """Return a room for votes, in a thread if it has to be opened; if it cannot be, they wait."""
     found = rooms.find_open(name)
-    return found if found is not None else await run_in_threadpool(rooms.get, name)
+    if found is not None:
+        return found
+    try:
+        return await run_in_threadpool(rooms.get, name)
+    except DataError as error:
+        if name not in rooms.find_pools():
+            raise
+        raise NotWrittenError(f"{error}; the votes were not kept") from None
 
 
 def _measure(room: Room, judge: str) -> JudgeProgress:

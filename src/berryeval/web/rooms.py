@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, cast
 
-from berryeval.errors import DataError
+from berryeval.errors import DataError, NotWrittenError
 from berryeval.judging import (
     ENDING,
     POOL,
@@ -182,7 +182,10 @@ class Room:
     def _store(self, votes: Sequence[Vote]) -> list[Vote]:
         """Store the votes whose request is new, and return all as they are stored."""
         if self._is_unsure:  # the last votes may be stored although storing them failed
-            self.look()
+            try:
+                self.look()
+            except DataError as error:
+                raise NotWrittenError(f"{error}; the votes were not kept") from None
         new: dict[tuple[str, str], Vote] = {}
         for vote in votes:
             if _name_request(vote) not in self._kept:
