@@ -62,7 +62,15 @@ def test_one_run_compares_its_providers_and_a_provider_can_be_named(client: http
     alone = client.get("/compare?run=2026-01-03-run").text
     assert "system-1 is worse than system-0" in alone
     named = {"run": ["2026-01-02-run#system-0", "2026-01-03-run#system-1"]}
+    assert "left out" not in client.get("/compare", params=named).text
     assert "system-1 against system-0, 20 queries" in client.get("/compare", params=named).text
+
+
+def test_what_is_not_compared_is_counted_at_the_top(client: httpx.Client) -> None:
+    """Of runs that share a provider, the others are left out."""
+    named = {"run": ["2026-01-02-run", "2026-01-03-run#system-1"]}
+    top = client.get("/compare", params=named).text.partition("<details")[0]
+    assert "1 system left out, for reasons at the end" in top
 
 
 @pytest.mark.parametrize(

@@ -152,6 +152,8 @@ def _draw(shelf: RunShelf, asked: ComparisonRequest, root: str) -> dict[str, Mar
     whole = [shelf.get(name) for name in runs]
     parts = [part for run in whole for part in run.benchmarks]
     link = partial(link_queries, root, runs)
+    given = sum(len(part.providers) for run in report.runs for part in run.benchmarks)
+    used = {(one.benchmark, name) for one in report.compared for name in one.comparison.systems}
     return render_blocks(
         "compare.html",
         **view_comparison(report, link),
@@ -159,6 +161,7 @@ def _draw(shelf: RunShelf, asked: ComparisonRequest, root: str) -> dict[str, Mar
         asked=asked,
         link_table=link,
         chosen=report.compared[0],
+        left_out=given - len(used),
         providers=list(dict.fromkeys(one.name for part in parts for one in part.providers)),
         groups=[
             name
