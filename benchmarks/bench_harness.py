@@ -147,8 +147,9 @@ def score_and_record(journal: Path, benchmark: Benchmark, chunks: list[Chunk]) -
     plan = Plan.model_validate({"benchmarks": ["null"], "providers": ["null"], "k": HITS})
     passages = Passages()
     with Answers.open(journal, queries, chunks) as answers:
-        recorder = Recorder(queries, answers, passages, ScopeTally(benchmark, chunks))
         relevance = build_relevance(benchmark, queries, chunks)
+        scopes = ScopeTally(benchmark, chunks)
+        recorder = Recorder(queries, answers, passages, scopes, relevance.targets.corpus)
         metrics = all_metrics(plan.scored)
         scores = judge_and_score(relevance, answers, metrics, seen=recorder.add)
         provider = recorder.build_record(plan.providers[0], plan.depth, plan.scored, scores)
