@@ -119,10 +119,10 @@ class Guard:
         token = _read_bearer(headers)
         if token is None:
             return self._site.accounts.find_by_session(cookie) if cookie else None
-        address = find_address(scope, self._site)
-        check_pace(self._site, address)
         person = self._site.accounts.find_by_token(token)
         if person is None:
+            address = find_address(scope, self._site)
+            check_pace(self._site, address)
             self._site.throttle.count_wrong(address)
         return person
 
