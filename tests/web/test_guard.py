@@ -337,9 +337,9 @@ def test_too_many_wrong_tokens_must_wait(team: tuple[Served, str]) -> None:
     headers = {"host": "eval.example.org", "origin": "https://eval.example.org"}
     with httpx.Client(base_url=served.address, headers=headers, timeout=60) as client:
         client.headers["x-forwarded-for"] = "1.2.3.4, 203.0.113.9"
+        wrong = {"authorization": "Bearer x"}
         for _ in range(5):
             assert client.post("/sign-in", data={"token": "x"}).status_code == 403
-            wrong = {"authorization": "Bearer x"}
             assert client.get("/api/v1/openapi.json", headers=wrong).status_code == 401
         answer = client.post("/sign-in", data={"token": token})
         assert answer.status_code == 429
