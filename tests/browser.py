@@ -20,7 +20,7 @@ FLAGS = (
 needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # until its end, this thread cannot run another event loop
 def browser() -> Iterator[Any]:
     """Return a headless Chromium."""
     playwright = pytest.importorskip("playwright.sync_api")

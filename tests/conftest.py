@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, settings
 
 from tests.browser import browser
 
-__all__ = ["browser"]  # one for all tests of a process
+__all__ = ["browser"]
 
 # Tests write nothing to the home directory, and export only what they check.
 OURS = {

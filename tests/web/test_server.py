@@ -59,6 +59,11 @@ def test_a_path_that_is_a_page_is_an_error_before_a_link_is_shown() -> None:
         start(url="https://eval.example.org/runs")
 
 
+def test_a_benchmark_without_a_pool_is_an_error() -> None:
+    with pytest.raises(ConfigurationError, match=r"fruit.judged: has no pool .* judge pool RUN"):
+        start(benchmarks=("fruit.csv",))
+
+
 def test_a_reserved_name_of_a_judge_is_an_error() -> None:
     with pytest.raises(ConfigurationError, match="no judge can be called 'human'"):
         start(judge="human")

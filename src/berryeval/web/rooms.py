@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, cast
 
-from berryeval.errors import DataError, NotWrittenError
+from berryeval.errors import ConfigurationError, DataError, NotWrittenError
 from berryeval.judging import (
     ENDING,
     POOL,
@@ -286,6 +286,14 @@ class Rooms:
             folders = [Path(self.ledger)]
         files = {one.stem: one / POOL for one in folders}
         return {name: path for name, path in files.items() if named or path.is_file()}
+
+    def check(self) -> None:
+        """Reject a benchmark that was named and has no pool."""
+        for path in self.find_pools().values():
+            if not path.is_file():
+                raise ConfigurationError(
+                    f"{path.parent}: has no pool to judge; make one with berryeval judge pool RUN"
+                )
 
     def get(self, name: str) -> Room:
         """Return a room; it is opened again if its pool has changed."""

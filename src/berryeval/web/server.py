@@ -105,13 +105,15 @@ def build_site(settings: SiteSettings) -> Site:
     from berryeval.web.site import Site
     from berryeval.workflows import read_judge
 
+    rooms = Rooms(settings)
+    rooms.check()
     key = keep_key()
     accounts: Accounts = (
         UserAccounts(settings.store, key)
         if settings.users
         else LocalAccounts(check_judge(read_judge(settings.judge)), key)
     )
-    return Site(settings, RunShelf(settings.store), accounts, Rooms(settings))
+    return Site(settings, RunShelf(settings.store), accounts, rooms)
 
 
 def _make_link(site: Site, address: str, notify: Callable[[Serving], None]) -> Serving:
