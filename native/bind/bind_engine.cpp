@@ -2,16 +2,11 @@
 // and columns that do not fit together are a ValueError.
 #include "bind_engine.hpp"
 
-#include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
-#include <nanobind/stl/tuple.h>
-#include <nanobind/stl/vector.h>
 
 #include <cerrno>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -24,89 +19,13 @@
 
 #include "berryeval/evaluate.hpp"
 #include "berryeval/score_file.hpp"
-#include "columns.hpp"
+#include "engine_arguments.hpp"
+#include "specs.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
 
 namespace {
-
-// queries, offsets, documents, values, whether no query repeats a document
-using TableArrays = std::tuple<Text, Column<const std::int64_t>, Text, Column<const double>, bool>;
-template <class T>
-using ByName = std::map<std::string, T>;
-// name, numbers, words and lists by parameter, gains by level
-using SpecArrays = std::tuple<std::string, ByName<double>, ByName<std::string>,
-                              ByName<std::vector<double>>, std::vector<std::pair<double, double>>>;
-
-// A table with a copy of its offsets.
-struct Table : berryeval::QueryTable {
-  explicit Table(const TableArrays& arrays) : owned_offsets(copy_of(std::get<1>(arrays))) {
-    const auto& [query_arrays, given_offsets, document_arrays, numbers, is_distinct] = arrays;
-    queries = strings_of(query_arrays);
-    offsets = owned_offsets.data();
-    documents = strings_of(document_arrays);
-    values = span_of(numbers).data();
-    distinct = is_distinct;
-    require(documents.count == numbers.size(), "a table needs one value per document");
-    require(owned_offsets.size() == queries.count + 1,
-            "a table needs one offset per query and one");
-    check_offsets(owned_offsets, numbers.size(), "the offsets of a table do not fit its rows");
-  }
-  Table(const Table&) = delete;
-  Table& operator=(const Table&) = delete;
-
-  std::vector<std::int64_t> owned_offsets;
-};
-
-berryeval::Params params_of(const SpecArrays& spec) {
-  const auto& [name, numbers, words, lists, gains] = spec;
-  berryeval::Params params;
-  for (const auto& [parameter, value] : numbers) params.set(parameter, value);
-  for (const auto& [parameter, word] : words) params.set(parameter, word);
-  for (const auto& [parameter, list] : lists) params.set(parameter, list);
-  params.gains = gains;
-  return params;
-}
-
-void require_needed(const SpecArrays& spec) {
-  const auto& [name, numbers, words, lists, gains] = spec;
-  for (const std::string_view needed : berryeval::needed_parameters(name)) {
-    const std::string parameter(needed);
-    if (!numbers.contains(parameter) && !words.contains(parameter) && !lists.contains(parameter)) {
-      throw std::invalid_argument(name + " needs the parameter '" + parameter + "'");
-    }
-  }
-}
-
-std::vector<berryeval::Spec> specs_of(const std::vector<SpecArrays>& named) {
-  std::vector<berryeval::Spec> specs;
-  for (const SpecArrays& spec : named) {
-    const berryeval::Formula formula = berryeval::find_formula(std::get<0>(spec));
-    if (formula == nullptr) {
-      throw std::invalid_argument("no native metric '" + std::get<0>(spec) + "'");
-    }
-    specs.push_back({formula, params_of(spec)});
-    require_needed(spec);
-  }
-  return specs;
-}
-
-berryeval::RankingRule rule_of(const std::string& ties, bool single_precision, std::size_t depth) {
-  berryeval::RankingRule rule;
-  rule.single_precision = single_precision;
-  if (depth > 0) rule.depth = depth;
-  if (ties == "document descending") {
-    rule.ties = berryeval::Ties::document_descending;
-  } else if (ties == "document ascending") {
-    rule.ties = berryeval::Ties::document_ascending;
-  } else if (ties == "given order") {
-    rule.ties = berryeval::Ties::given_order;
-  } else {
-    throw std::invalid_argument("unknown rule for ties '" + ties + "'");
-  }
-  return rule;
-}
 
 std::span<berryeval::Counts> counts_of(const Matrix<std::int64_t>& counts, std::size_t queries) {
   static_assert(sizeof(berryeval::Counts) == 4 * sizeof(std::int64_t));

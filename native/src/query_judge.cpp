@@ -75,6 +75,11 @@ std::optional<std::size_t> QueryJudge::rank(std::span<const Scored> rows, bool d
   return std::nullopt;
 }
 
+void QueryJudge::rank_again(std::span<const Scored> rows) {
+  hits_.clear();
+  rank_found(rows);
+}
+
 // Only judged documents need a rank: sort them, and count every row at the first judged document
 // that it precedes.
 void QueryJudge::rank_found(std::span<const Scored> rows) {

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <limits>
 #include <memory>
 #include <new>
@@ -18,8 +19,10 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <variant>
 #include <vector>
 
+#include "berryeval/fuse_runs.hpp"
 #include "berryeval/group_rows.hpp"
 #include "berryeval/read_table.hpp"
 #include "berryeval/resampling.hpp"
@@ -288,6 +291,98 @@ void fuzz_table(Chance& chance) {
   take_strings(table.documents, places.data(), places.size());
 }
 
+FusionRecipe any_recipe(Chance& chance, std::size_t runs, std::size_t longest) {
+  FusionRecipe recipe{static_cast<FusionPoints>(chance.below(6)),
+                      static_cast<FusionCombine>(chance.below(7)),
+                      static_cast<FusionNorm>(chance.below(7)),
+                      false,
+                      chance.once_in(3) ? 1e-9 : 0.0,
+                      chance.once_in(2) ? std::numeric_limits<double>::quiet_NaN() : 0.5,
+                      1 + chance.below(9),
+                      {},
+                      {},
+                      {0.0},
+                      {}};
+  const bool by_segment = recipe.points == FusionPoints::segment;
+  for (std::size_t run = 0; run < runs; ++run) {
+    recipe.scales.push_back(static_cast<double>(chance.below(4)));
+    recipe.votes.push_back(static_cast<double>(chance.below(4)));
+    recipe.factors.push_back(chance.number());
+    auto& table = recipe.tables.emplace_back(by_segment ? 1 + chance.below(30) : longest);
+    for (double& number : table) number = static_cast<double>(chance.below(40)) / 8.0;
+  }
+  return recipe;
+}
+
+// Runs with as many queries as the judgments; a document is seldom repeated.
+TableColumns any_run(Chance& chance, std::size_t queries, std::size_t longest) {
+  TableColumns columns;
+  for (std::size_t query = 0; query < queries; ++query) {
+    columns.queries.add("q" + std::to_string(query));
+    const std::size_t shift = chance.below(4), step = 1 + chance.below(3);
+    const std::size_t count = chance.below(longest + 1);
+    for (std::size_t row = 0; row < count; ++row) {
+      const std::size_t name = chance.once_in(500) ? 3 : (shift + row * step) % 1009;
+      columns.documents.add("document " + std::to_string(name));
+      columns.values.push_back(chance.once_in(50) ? chance.number()
+                                                  : static_cast<double>(chance.below(900)) / 8.0);
+    }
+    columns.offsets.push_back(static_cast<std::int64_t>(columns.values.size()));
+  }
+  for (std::int64_t& offset : columns.documents.offsets) {
+    if (chance.once_in(3000)) offset = chance.integer();
+  }
+  return columns;
+}
+
+void fuzz_fusion(Chance& chance) {
+  const std::size_t queries = chance.below(6), longest = chance.once_in(30) ? 600 : 12;
+  const Table qrels(any_run(chance, queries, 12));
+  std::deque<Table> owned;
+  std::vector<QueryTable> runs;
+  std::vector<std::int64_t> places;
+  for (std::size_t left = 1 + chance.below(4); left > 0; --left) {
+    runs.push_back(owned.emplace_back(any_run(chance, queries, longest)));
+    for (std::size_t query = 0; query < queries; ++query) {
+      places.push_back(static_cast<std::int64_t>(chance.below(queries + 1)) - 1);
+    }
+  }
+  std::vector<FusionRecipe> recipes;
+  const bool inverted = chance.once_in(3);
+  for (std::size_t left = 1 + chance.below(3); left > 0; --left) {
+    recipes.push_back(any_recipe(chance, runs.size(), longest));
+    recipes.back().inverted = inverted;
+  }
+  const std::size_t depth = chance.once_in(2) ? 1 + chance.below(9) : longest * runs.size();
+  const auto fuse = [&](std::size_t threads) {
+    return fuse_runs(runs, places, queries, recipes[0], depth, threads);
+  };
+  const auto one = fuse(1), three = fuse(3);
+  check(one.index() == three.index(), "threads agree on repeated documents");
+  const auto* const rows = std::get_if<FusedRows>(&one);
+  if (rows != nullptr && three.index() == one.index()) {
+    const auto& same = std::get<FusedRows>(three);
+    const std::size_t count = rows->documents.count;
+    check(rows->offsets == same.offsets && count == same.documents.count, "the same rows");
+    check(std::memcmp(rows->scores.get(), same.scores.get(), count * sizeof(double)) == 0 &&
+              std::memcmp(rows->documents.data.get(), same.documents.data.get(),
+                          rows->documents.size) == 0,
+          "threads fuse to the same bits");
+    check(rows->offsets.back() == static_cast<std::int64_t>(count), "the offsets fit the rows");
+  }
+  const auto specs = all_metrics(chance);
+  const Spec& spec = specs[chance.below(specs.size())];
+  std::vector<double> values(recipes.size() * queries), again(values.size());
+  const auto first = score_fusions(qrels, runs, places, recipes, spec, values, 1);
+  const auto second = score_fusions(qrels, runs, places, recipes, spec, again, 3);
+  check(first.has_value() == second.has_value(), "threads agree on repeated documents");
+  check(first || same_bits(values, again), "threads score fusions to the same bits");
+  const std::span<const std::int64_t> of_first = std::span(places).first(queries);
+  const auto found = relevant_ranks(qrels, runs[0], of_first, chance.number(), 1);
+  const auto same = relevant_ranks(qrels, runs[0], of_first, chance.number(), 3);
+  check(found.repeated.has_value() == same.repeated.has_value(), "threads agree on repeats");
+}
+
 void fuzz_views(Chance& chance) {
   const Exact buffer(std::string(chance.below(64), 'b'));
   const std::vector<std::string_view> buffers(chance.below(3), buffer.view());
@@ -361,7 +456,8 @@ void fuzz_arrays(Chance& chance) {
 
 void run_case(std::uint64_t seed) {
   Chance chance(seed);
-  constexpr void (*kKinds[])(Chance&) = {fuzz_text, fuzz_text, fuzz_table, fuzz_views, fuzz_arrays};
+  constexpr void (*kKinds[])(Chance&) = {fuzz_text,   fuzz_text,  fuzz_table,
+                                         fuzz_fusion, fuzz_views, fuzz_arrays};
   try {
     kKinds[chance.below(std::size(kKinds))](chance);
   } catch (const std::invalid_argument&) {  // refused

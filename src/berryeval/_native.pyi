@@ -56,6 +56,53 @@ def score_run_file(
     counts: npt.NDArray[np.int64],
     threads: int,
 ) -> dict[str, Any]: ...
+
+class DictPlan:
+    def __init__(
+        self,
+        names: list[str],
+        specs: Sequence[Spec],
+        ties: str,
+        single_precision: bool,
+        depth: int,
+        judged_only: bool,
+    ) -> None: ...
+
+class DictScorer:
+    def __init__(
+        self, plan: DictPlan, rows: object, fields: tuple[int, int, int] | None, /
+    ) -> None: ...
+    def queries(self) -> list[str]: ...
+    def score(
+        self, rows: object, fields: tuple[int, int, int] | None, /
+    ) -> dict[str, dict[str, float]] | None: ...
+
+def group_tuples(
+    rows: object, query_at: int, document_at: int, value_at: int
+) -> dict[Any, dict[Any, Any]]: ...
+def fuse(
+    runs: list[tuple[Any, ...]],
+    places: npt.NDArray[np.int64],
+    recipe: tuple[Any, ...],
+    depth: int,
+    threads: int,
+) -> tuple[Any, ...]: ...
+def score_fusions(
+    qrels: tuple[Any, ...],
+    runs: list[tuple[Any, ...]],
+    places: npt.NDArray[np.int64],
+    recipes: list[tuple[Any, ...]],
+    spec: Spec,
+    out: npt.NDArray[np.float64],
+    threads: int,
+) -> tuple[int, int] | None: ...
+def relevant_ranks(
+    qrels: tuple[Any, ...],
+    run: tuple[Any, ...],
+    run_query_of: npt.NDArray[np.int64],
+    rel: float,
+    threads: int,
+) -> tuple[tuple[bool, int] | None, npt.NDArray[np.int64], npt.NDArray[np.int64]]: ...
 def read_table(kind: str, text: npt.NDArray[np.uint8], lenient: bool) -> Any: ...
 def table_from_dict(
     rows: object,

@@ -103,6 +103,8 @@ class _Known(ast.NodeTransformer):
         self.names = names
 
     def visit(self, node: ast.AST) -> Any:
+        if isinstance(node, ast.operator | ast.expr_context):
+            return node
         if isinstance(node, ast.FormattedValue):
             inner = node.value
             known = isinstance(inner, ast.Name) and inner.id in self.names

@@ -41,6 +41,21 @@ def test_missing_native_module_falls_back_to_python(clean_environment: dict[str,
     assert python(WITHOUT_NATIVE, clean_environment).stdout == "python\n"
 
 
+def test_an_installation_without_the_native_module_is_no_failed_import(
+    clean_environment: dict[str, str],
+) -> None:
+    """The pure wheel has none; whoever asks for the version has nothing to mend."""
+    script = (
+        "import sys\n"
+        "found = [one for one in sys.meta_path if 'Redirecting' not in type(one).__name__]\n"
+        "sys.meta_path[:] = found  # only the sources are left\n"
+        "from berryeval.cli.version import version\n"
+        "version()\n"
+    )
+    printed = python(script, clean_environment).stdout
+    assert "python (not native: installed without the compiled core, which changes" in printed
+
+
 def test_forced_native_backend_that_is_missing_is_an_import_error(
     clean_environment: dict[str, str],
 ) -> None:

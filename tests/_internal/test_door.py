@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import berryeval.data
+from berryeval._internal.door import name_ways
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -125,3 +126,14 @@ def test_a_door_works_under_a_rewriting_loader(
 def test_every_name_of_a_real_door_loads() -> None:
     door: Any = berryeval.data
     assert all(getattr(door, name) is not None for name in door.__all__)
+
+
+def test_a_missing_name_is_an_import_error_with_the_way_to_go(package: ModuleType) -> None:
+    load = name_ways(package.__name__, {"cellar": "use the attic"})
+    with pytest.raises(ImportError, match="doored_xyz has no cellar; use the attic"):
+        load("cellar")
+    with pytest.raises(ImportError, match="use the attic"):
+        importlib.import_module("doored_xyz.cellar.wine")
+    with pytest.raises(AttributeError, match="'doored_xyz' has no attribute 'roof'"):
+        load("roof")
+    assert not hasattr(sys.modules["doored_xyz.cellar"], "__file__")  # as tools ask every module

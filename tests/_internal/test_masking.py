@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote, quote_plus, unquote
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from berryeval._internal.masking import Masker, cut, mask_known, mask_logs
@@ -83,6 +83,7 @@ def test_a_value_is_masked_inside_base32(before: str, after: str, lower: bool) -
 
 
 @given(st.text(min_size=4, max_size=20), st.sampled_from(sorted(FORMS.keys() - {"wrapped"})))
+@example("0\n\b\x80", "bytes")
 def test_any_value_is_masked(key: str, form: str) -> None:
     if form == "Unicode escapes":
         key = "".join(sign for sign in key if ord(sign) <= 0xFFFF)

@@ -79,6 +79,19 @@ def test_missing_files_and_folders_are_an_error(tmp_path: Path) -> None:
         Qrels.load("x\0y")
 
 
+def test_a_missing_file_is_explained_by_a_similar_one(tmp_path: Path) -> None:
+    """Only one with the same suffix, which says what the file is."""
+    for name in ("judged.qrels", "search.csv", "search.run"):
+        (tmp_path / name).touch()
+    with pytest.raises(DataError, match=r"judge\.qrels: no such file; did you mean '.*judged\."):
+        read_bytes(tmp_path / "judge.qrels")
+    with pytest.raises(DataError, match=r"serch\.run: no such file; did you mean '.*/search\.run'"):
+        read_bytes(tmp_path / "serch.run")
+    for other in ("search.trec", "x.run", "none/search.run"):
+        with pytest.raises(DataError, match=r"no such file$"):
+            read_bytes(tmp_path / other)
+
+
 def test_suffix_ignores_the_compression() -> None:
     assert plain_suffix("a.JSON") == ".json"
     assert plain_suffix("a.b.json.gz") == ".json"
@@ -187,13 +200,9 @@ def test_missing_zstandard_error_has_the_install_command(
     monkeypatch.setitem(__import__("sys").modules, "zstandard", None)
     path = tmp_path / "file.zst"
     path.write_bytes(packed(".zst"))
-    with pytest.raises(
-        DataError, match=r"reading zstd data needs .* pip install berryeval\[zstd\]"
-    ):
+    with pytest.raises(DataError, match=r'reading zstd data needs .*: pip install "zstandard>='):
         Qrels.load(path)
-    with pytest.raises(
-        DataError, match=r"writing zstd data needs .* pip install berryeval\[zstd\]"
-    ):
+    with pytest.raises(DataError, match=r'writing zstd data needs .*: pip install "zstandard>='):
         Qrels.from_dict({"q1": {"d1": 1}}).to_trec(path)
 
 

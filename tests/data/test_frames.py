@@ -304,7 +304,7 @@ def test_missing_pyarrow_error_has_the_install_command(
         lambda: run.to_parquet(tmp_path / "a.parquet"),
         lambda: Run.load(tmp_path / "a.parquet"),
     ):
-        with pytest.raises(DataError, match=r"needs pyarrow; pip install berryeval\[frames\]$"):
+        with pytest.raises(DataError, match=r'needs pyarrow: pip install "pyarrow>=15"$'):
             act()
 
 

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import ir_measures
 from hypothesis import strategies as st
 
+from berryeval.data import judge_documents
 from berryeval.data.qrels import Qrels
 from berryeval.data.run import RankingRule, Run
 from berryeval.metrics.grammar import parse_metric
-from berryeval.scoring.engine import evaluate, judge
+from berryeval.scoring.engine import evaluate
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -59,7 +60,9 @@ def reference(metric: str, ranking: Sequence[str], grades: Mapping[str, float]) 
 def judged(ranking: Sequence[str], grades: Mapping[str, float]) -> JudgedRanking:
     """Join one query."""
     qrels = Qrels.from_dict({QUERY: grades}).table
-    return judge(qrels, 0, Run.from_dict({QUERY: scored(ranking)}).table, 0, RankingRule())
+    return judge_documents(
+        qrels, 0, Run.from_dict({QUERY: scored(ranking)}).table, 0, RankingRule()
+    )
 
 
 def theirs(metric: Any, ranking: Sequence[str], qrels: Any) -> float:

@@ -164,7 +164,7 @@ def test_a_numpy_bool_is_not_an_integer() -> None:
 
 def test_k_is_required() -> None:
     with pytest.raises(TypeError, match=r"^k must be an integer, found NoneType None$"):
-        recall_at_k(GOOD, GOOD, None)  # type: ignore[arg-type]
+        recall_at_k(GOOD, GOOD, None)  # type: ignore[call-overload]
 
 
 def test_a_memory_mapped_array_is_accepted(tmp_path: Any) -> None:

@@ -26,7 +26,7 @@ from tests.metrics.arrays import INT32_MAX, INT32_MIN, ids
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-METRICS = [recall_at_k, precision_at_k, mrr, ndcg, hit_rate]
+METRICS: list[Any] = [recall_at_k, precision_at_k, mrr, ndcg, hit_rate]
 PAD = PADDING_ID
 
 
@@ -219,7 +219,7 @@ def test_the_threshold_decides_which_grades_are_relevant(
     threshold: int, expected: tuple[float, float, float, float]
 ) -> None:
     retrieved, relevant, grades = ids([[1, 2, 3]]), ids([[2, 1, 3]]), ids([[2, 1, 0]])
-    metrics_with_threshold = [recall_at_k, precision_at_k, mrr, hit_rate]
+    metrics_with_threshold: list[Any] = [recall_at_k, precision_at_k, mrr, hit_rate]
     for metric, value in zip(metrics_with_threshold, expected, strict=True):
         scores = metric(retrieved, relevant, 3, grades=grades, threshold=threshold)
         assert scores.tolist() == [np.float32(value)], metric.__name__

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 from berryeval._internal import backend
 from berryeval._internal.aggregates import Interval
-from berryeval.data import JudgedHit, JudgedRanking, SubtopicHit, SubtopicRanking
+from berryeval.data import JudgedHit, JudgedRanking, SubtopicHit, SubtopicRanking, judge_documents
 from berryeval.data.qrels import Qrels
 from berryeval.data.run import RankingRule, Run
 from berryeval.metrics.catalogue import definitions, register
 from berryeval.metrics.grammar import parse_metric
 from berryeval.metrics.ranges import cut_to_range, direction_of, range_of
-from berryeval.scoring import engine, evaluate
+from berryeval.scoring import evaluate
 from tests.metrics.rankings import Rows, judged_runs, metrics_of
 
 OF_RANKINGS = [name for name, one in definitions().items() if one.kind == "ranking"]
@@ -48,7 +48,7 @@ def test_values_stay_within_the_range(name: str, data: Any, rows: tuple[Rows, Ro
     judgments, results = Qrels.from_dict(qrels).table, Run.from_dict(run).table
     places = {query: place for place, query in enumerate(run)}
     for index, query in enumerate(qrels):
-        judged = engine.judge(judgments, index, results, places.get(query), RankingRule())
+        judged = judge_documents(judgments, index, results, places.get(query), RankingRule())
         assert low <= metric(judged) <= high
 
 

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from berryeval.data import judge_documents
 from berryeval.data.qrels import Qrels
 from berryeval.data.run import RankingRule, Run, Ties
 from berryeval.metrics.base import native_spec
 from berryeval.metrics.catalogue import definitions
-from berryeval.scoring import engine
 from tests.metrics.rankings import Rows, judged_runs, metrics_of
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def by_reference(
     judgments, results = Qrels.from_dict(qrels).table, Run.from_dict(run).table
     places = {query: place for place, query in enumerate(run)}
     judged = [
-        engine.judge(judgments, index, results, places.get(query), rule)
+        judge_documents(judgments, index, results, places.get(query), rule)
         for index, query in enumerate(qrels)
     ]
     return [[metric(ranking) for ranking in judged] for metric in metrics]

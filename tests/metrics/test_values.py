@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given
 
+from berryeval.data import judge_documents
 from berryeval.data.judged import JudgedHit, JudgedRanking
 from berryeval.data.qrels import Qrels
 from berryeval.data.run import RankingRule, Run
 from berryeval.metrics.catalogue import definitions
 from berryeval.metrics.grammar import parse_metric
-from berryeval.scoring.engine import evaluate, judge
+from berryeval.scoring.engine import evaluate
 from tests.metrics.rankings import Rows, judged_runs
 
 if TYPE_CHECKING:
@@ -190,7 +191,7 @@ def test_values_are_finite(tables: tuple[Rows, Rows]) -> None:
     qrels, run = Qrels.from_dict(tables[0]).table, Run.from_dict(tables[1]).table
     places = {query: place for place, query in enumerate(tables[1])}
     for index, query in enumerate(tables[0]):
-        judged = judge(qrels, index, run, places.get(query), RankingRule())
+        judged = judge_documents(qrels, index, run, places.get(query), RankingRule())
         for name in OURS:
             value = plain(name)(judged)
             assert math.isfinite(value), name

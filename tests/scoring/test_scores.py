@@ -162,12 +162,10 @@ def test_unknown_choices_are_rejected() -> None:
 
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "scipy.stats", None)
-    with pytest.raises(
-        MissingDependencyError, match=r"needs scipy: pip install 'berryeval\[stats\]'"
-    ):
+    with pytest.raises(MissingDependencyError, match='needs scipy: pip install "scipy>='):
         scored().ci("AP", method="t")
     monkeypatch.setitem(sys.modules, "polars", None)
-    with pytest.raises(ImportError, match="needs polars: pip install 'polars'"):
+    with pytest.raises(ImportError, match=r'needs polars: pip install "polars"$'):
         scored().to_frame("polars")
 
 

@@ -97,7 +97,17 @@ def test_a_run_without_any_judged_query_says_so(
 
 def test_an_empty_run_is_no_mistake_of_ids() -> None:
     assert be.evaluate(JUDGED, {}, ["RR"]).notes == ()
-    assert be.evaluate({}, WRONG, ["RR"]).notes == ()
+    (note,) = be.evaluate({}, WRONG, ["RR"]).notes
+    assert note == "there are no judgments, so nothing is scored"
+
+
+def test_judgments_that_were_all_dropped_are_an_error() -> None:
+    """A lenient reader that drops every judgment leaves nothing to score, as with Spark."""
+    pa = pytest.importorskip("pyarrow")
+    frame = pa.table({"query_id": ["q1", None], "doc_id": ["a", "b"], "relevance": [None, 1]})
+    message = r"no row can be used \(2 rows dropped\), so there is nothing to score"
+    with pytest.raises(DataError, match=message):
+        be.evaluate(frame, {"q1": {"a": 1.0}}, ["RR"], lenient=True)
 
 
 @pytest.mark.parametrize("form", [[], ["--json"], ["--csv"], ["--trec-format"]])

@@ -411,7 +411,7 @@ def test_default_options_do_not_need_scipy(clean_environment: dict[str, str]) ->
         [sys.executable, "-c", script], capture_output=True, text=True, check=True,
         env={**clean_environment, "PYTHONPATH": os.pathsep.join(sys.path)},
     )  # fmt: skip
-    assert done.stdout == "the Wilcoxon test needs scipy: pip install 'berryeval[stats]'\n"
+    assert done.stdout == 'the Wilcoxon test needs scipy: pip install "scipy>=1.10"\n'
 
 
 def test_scores_of_evaluate_are_compared() -> None:

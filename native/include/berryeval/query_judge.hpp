@@ -62,6 +62,9 @@ class QueryJudge {
   // which is not searched for if the rows are known to be distinct.
   std::optional<std::size_t> rank(std::span<const Scored> rows, bool distinct = false);
 
+  // Ranks the same documents, in the same places, by other scores.
+  void rank_again(std::span<const Scored> rows);
+
   // The latest ranking; valid until the next call.
   JudgedRanking ranking() const { return {hits_, retrieved_, grades_}; }
   // The latest ranking without unjudged documents; the others move up.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -17,6 +18,8 @@ RESAMPLES_OF_MANY: Final = 1_000
 MANY: Final = 1_000  # above this many values the mean is close to normal and few resamples suffice
 FEWEST_ALIKE: Final = 10  # fewer equal values do not show how values vary
 _LARGEST_LOG: Final = math.log(sys.float_info.max)
+_MANTISSA: Final = 53  # bits of a float
+_UNIT: Final = 1200  # units of 2**-1200 hold every float exactly
 _CELLS_AT_ONCE = 1 << 21  # size of the table of resampled values, to bound its memory
 
 
@@ -37,21 +40,52 @@ def is_spread_known(count: int, spread: float) -> bool:
 
 
 def aggregate(how: str, values: npt.NDArray[np.float64]) -> float:
-    """Return the "mean", "sum" or "geometric mean" of values, added in order; 0.0 without values.
+    """Return the "mean", "sum" or "geometric mean" of values; 0.0 without values.
 
-    A geometric mean is 0.0 if any value is 0 or less; metrics that use it keep their values above.
+    Sums are exact and rounded once, so they do not depend on the order of the values. A geometric
+    mean is 0.0 if any value is 0 or less; metrics that use it keep their values above.
     """
     numbers = values.tolist()
     if how == "geometric mean":
         if not numbers or min(numbers) <= 0:
             return 0.0
         numbers = [math.log(number) for number in numbers]
-    total = 0.0
-    for number in numbers:
-        total += number
+    total = add_exactly(numbers)
     if how == "sum" or not numbers:
         return total
     return math.exp(total / len(numbers)) if how == "geometric mean" else total / len(numbers)
+
+
+def add_exactly(numbers: Sequence[float]) -> float:
+    """Return the exact sum of finite numbers, rounded once; infinite beyond the largest float."""
+    try:
+        return math.fsum(numbers)
+    except OverflowError:  # of a part of the sum, though perhaps not of the whole
+        return round_units(count_units(np.array(numbers, dtype=np.float64)))
+
+
+def count_units(values: npt.NDArray[np.float64]) -> int:
+    """Return the exact sum of finite numbers in units of 2**-1200.
+
+    Such sums of parts can be added in any order; `round_units` of the whole is `add_exactly`.
+    """
+    fractions, exponents = np.frexp(values)
+    mantissas = np.ldexp(fractions, _MANTISSA).astype(np.int64)
+    total = 0
+    for exponent in np.unique(exponents).tolist():
+        of_exponent = mantissas[exponents == exponent]
+        high, low = of_exponent >> 32, of_exponent & 0xFFFFFFFF  # whose sums fit in 64 bits
+        number = (int(high.sum()) << 32) + int(low.sum())
+        total += number << (exponent - _MANTISSA + _UNIT)
+    return total
+
+
+def round_units(total: int) -> float:
+    """Return the float nearest to an exact sum; infinite beyond the largest float."""
+    try:
+        return total / (1 << _UNIT)
+    except OverflowError:
+        return math.inf if total > 0 else -math.inf
 
 
 def bootstrap_interval(

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
+import contextvars
 import math
 import threading
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from queue import SimpleQueue
 from types import CoroutineType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
@@ -75,7 +77,8 @@ class _ThreadedWork:
         self._error: BaseException | None = None
 
     def result(self) -> Any:
-        threading.Thread(target=self._run, name="berryeval run", daemon=True).start()
+        run = contextvars.copy_context().run  # a trace that is current here stays so
+        threading.Thread(target=run, args=(self._run,), name="berryeval run", daemon=True).start()
         try:
             while not self._ended.wait(_POLL_SECONDS):
                 _raise_interrupt()
@@ -169,7 +172,7 @@ class DaemonThreads:
     async def call(self, function: Callable[[], T], seconds: float = math.inf) -> T:
         """Call a function in a thread; the result of a cancelled call is dropped.
 
-        The call sees that it has these seconds, and a little more.
+        The call sees that it has these seconds, and a little more, and the context variables here.
         """
         seconds += _GRACE
         end = time.monotonic() + seconds
@@ -178,7 +181,8 @@ class DaemonThreads:
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
         worker = self._idle.pop() if self._idle else _Worker(self)
-        worker.calls.put(_Call(function, seconds, end, future, loop))
+        here = contextvars.copy_context()
+        worker.calls.put(_Call(partial(here.run, function), seconds, end, future, loop))
         try:
             return await future
         finally:

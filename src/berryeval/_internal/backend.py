@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 import re
+import sys
+from importlib.util import find_spec
 from types import ModuleType
 from typing import Literal
 
@@ -29,6 +31,8 @@ def _choose_backend() -> tuple[ModuleType | None, str | None]:
         from berryeval import _native
     except ImportError as error:
         problem = str(error)
+        if "berryeval._native" not in sys.modules and find_spec("berryeval._native") is None:
+            problem = "installed without the compiled core, which changes the speed only"
     else:
         return _native, None
     if wanted == "native":

@@ -14,7 +14,8 @@ importing a package costs nothing.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import ModuleType
 from typing import Any
 
 
@@ -64,3 +65,32 @@ def _read_homes(package: str) -> dict[str, tuple[str, str]]:
         if isinstance(node, ast.ImportFrom)
         for alias in node.names
     }
+
+
+def name_ways(package: str, ways: Mapping[str, str]) -> Callable[[str], Any]:
+    """Return `__getattr__` for a package that has not all that its users may expect.
+
+    Args:
+        package: Name of the package.
+        ways: The way to go instead of each name; to import it, or from inside it, is an
+            ImportError that says so.
+    """
+    errors = {name: f"{package} has no {name}; {way}" for name, way in ways.items()}
+    for name, error in errors.items():
+        sys.modules[f"{package}.{name}"] = _Missing(f"{package}.{name}", error)
+
+    def load(name: str) -> Any:
+        if name in errors:
+            raise ImportError(errors[name])
+        raise AttributeError(f"module {package!r} has no attribute {name!r}")
+
+    return load
+
+
+class _Missing(ModuleType):
+    """A module that is not there; its docstring says what to do."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "__path__" or not name.startswith("_"):
+            raise ImportError(self.__doc__)
+        raise AttributeError(name)

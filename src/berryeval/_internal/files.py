@@ -1,22 +1,30 @@
-"""Files: reading and decompressing, atomic writing, and locks."""
+"""Files: reading, atomic writing, and locks."""
 
 from __future__ import annotations
 
-import io
 import os
 import re
 import stat
 import sys
-import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
+from itertools import islice
 from pathlib import Path
-from typing import IO, Any, Final, Protocol, TypeAlias
+from typing import IO, Final, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from berryeval._internal.limits import PIPE_MB, UNPACKED_MB, Limit, Unpacked
+from berryeval._internal.compression import (
+    SUFFIXES,
+    decompress,
+    decompress_start,
+    find_packing,
+    import_zstandard,
+    unpack,
+)
+from berryeval._internal.limits import PIPE_MB, UNPACKED_MB, WHOLE_MB, Limit
+from berryeval._internal.validate import nearest
 from berryeval.errors import BerryEvalError, DataError, NotWrittenError
 
 PathLike: TypeAlias = str | os.PathLike[str]
@@ -30,15 +38,10 @@ class Sink(Protocol):
         """Write bytes."""
 
 
-GZIP = b"\x1f\x8b"
-ZSTD = b"\x28\xb5\x2f\xfd"
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-_COMPRESSED = (".gz", ".zst")
 _TEMPORARY: Final = re.compile(r"\.berryeval-[0-9a-f]{16}\.tmp")
-_ANY_GZIP: Final = 31  # the `wbits` of zlib for data with a gzip header
+_LISTED: Final = 1_000  # names of a folder that a suggestion is sought among
 _PIECE: Final = 1 << 20  # bytes
-_GZIP_PIECE: Final = 1 << 15  # bytes; gzip makes at most 1,032 bytes of one
-_ZSTD_PIECE: Final = 1 << 11  # bytes; zstd makes at most 32,768 bytes of one
 
 
 def display_name(path: PathLike) -> str:
@@ -46,10 +49,21 @@ def display_name(path: PathLike) -> str:
     return "<stdin>" if os.fspath(path) == STDIN else os.fspath(path)
 
 
+def suggest_file(path: PathLike) -> str:
+    """Suggest a similar name in the folder, with the same suffix, as the end of a message."""
+    wanted = Path(path)
+    stems: dict[str, str] = {}
+    with suppress(OSError, ValueError), os.scandir(wanted.parent) as entries:
+        paths = [Path(one.name) for one in islice(entries, _LISTED)]
+        stems = {one.stem: one.name for one in paths if one.suffix == wanted.suffix}
+    near = nearest(wanted.stem, stems, 1)
+    return f"; did you mean {str(wanted.with_name(stems[near[0]]))!r}?" if near else ""
+
+
 def plain_suffix(path: PathLike) -> str:
     """Return the suffix without that of the compression: ".json" for "a.json.gz"."""
     name = Path(path)
-    return Path(name.stem).suffix.lower() if name.suffix in _COMPRESSED else name.suffix.lower()
+    return Path(name.stem).suffix.lower() if name.suffix in SUFFIXES else name.suffix.lower()
 
 
 def read_bytes(path: PathLike) -> npt.NDArray[np.uint8]:
@@ -58,10 +72,124 @@ def read_bytes(path: PathLike) -> npt.NDArray[np.uint8]:
     Gzip and zstd data, recognized by their first bytes or the suffix, are decompressed. A byte
     order mark is removed.
     """
+    with _explaining(path):
+        return _strip_mark(_read_content(path))
+
+
+def _strip_mark(content: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+    return content[3:] if content[:3].tobytes() == BYTE_ORDER_MARK else content
+
+
+def stream_bytes(path: PathLike, tell: Callable[[int], None] | None = None) -> Iterator[bytes]:
+    """Yield the content of a regular file in pieces, as `read_bytes` reads it.
+
+    `tell` is called with the number of bytes of each piece that was read from the disk.
+    """
+    with _explaining(path), Path(path).open("rb", buffering=0) as stream:
+        before = os.fstat(stream.fileno())
+        pieces = _unpack_stream(stream, path, before.st_size, tell or (lambda _: None))
+        first = b""
+        while len(first) < len(BYTE_ORDER_MARK) and (piece := next(pieces, b"")):
+            first += piece
+        yield first.removeprefix(BYTE_ORDER_MARK)
+        yield from pieces
+        _require_unchanged(path, before, os.fstat(stream.fileno()), stream.tell())
+
+
+def stream_any(path: PathLike) -> Iterator[bytes]:
+    """Yield the content of a file in pieces if it has a size; what has none is read at once."""
     try:
-        content = _read_content(path)
+        sized = os.fspath(path) != STDIN and _has_size(Path(path).stat())
+    except (OSError, ValueError):
+        sized = False  # `read_bytes` reports the cause
+    if sized:
+        yield from stream_bytes(path)
+    else:
+        yield read_bytes(path).tobytes()
+
+
+@contextmanager
+def keep_pipe(path: PathLike) -> Iterator[npt.NDArray[np.uint8] | Path | None]:
+    """Read stdin or a named pipe to its end; the value is None for any other file.
+
+    The value is the content, as of `read_bytes`, or if that is large, a temporary file with it.
+    """
+    if os.fspath(path) != STDIN and not _is_pipe(path):
+        yield None
+        return
+    import tempfile
+
+    name = display_name(path)
+    with ExitStack() as resources:
+        with _explaining(path):
+            stream: IO[bytes] = sys.stdin.buffer
+            if os.fspath(path) != STDIN:
+                stream = resources.enter_context(Path(path).open("rb"))
+            start = _read_some(stream, WHOLE_MB.size)
+            text = None
+            if len(start) < WHOLE_MB.size:
+                text = _strip_mark(_decompress(np.frombuffer(start, dtype=np.uint8), "", name))
+        if text is not None:
+            yield text
+            return
+        try:
+            made = tempfile.TemporaryDirectory(prefix="berryeval-pipe-")
+            place = Path(resources.enter_context(made), "content")
+            _copy_pipe(start, stream, place, name)
+        except OSError as error:
+            raise DataError(
+                f"{name}: cannot be kept in {tempfile.gettempdir()} ({error.strerror or error}); "
+                "make room there, or name another folder with TMPDIR"
+            ) from None
+        del start
+        yield place
+
+
+def _is_pipe(path: PathLike) -> bool:
+    try:
+        return stat.S_ISFIFO(Path(path).stat().st_mode)
+    except (OSError, ValueError):
+        return False
+
+
+def _read_some(stream: IO[bytes], most: int) -> bytearray:
+    content = bytearray()
+    while len(content) < most and (piece := stream.read(min(_PIECE, most - len(content)))):
+        content += piece
+    return content
+
+
+def _copy_pipe(start: bytearray, stream: IO[bytes], place: Path, name: str) -> None:
+    size = len(start)
+    with place.open("wb") as file:
+        file.write(start)
+        while piece := stream.read(_PIECE):
+            size += file.write(piece)
+            PIPE_MB.check(size, name)
+
+
+def _unpack_stream(
+    stream: IO[bytes], path: PathLike, size: int, tell: Callable[[int], None]
+) -> Iterator[bytes]:
+    start = stream.read(4)
+    stream.seek(0)
+
+    def read(most: int) -> Iterator[bytes]:
+        while piece := stream.read(most):
+            tell(len(piece))
+            yield piece
+
+    packing = find_packing(start, Path(path).suffix)
+    return unpack(packing, read, display_name(path), size) if packing else read(_PIECE)
+
+
+@contextmanager
+def _explaining(path: PathLike) -> Iterator[None]:
+    """Convert what can happen while a file is read into an error about it."""
+    try:
+        yield
     except FileNotFoundError:
-        problem = "no such file"
+        problem = f"no such file{suggest_file(path)}"
     except IsADirectoryError:
         problem = "is a directory, expected a file"
     except EOFError:
@@ -73,7 +201,7 @@ def read_bytes(path: PathLike) -> npt.NDArray[np.uint8]:
     except ValueError as error:  # an invalid path, such as one with a null byte
         problem = f"cannot be read ({error})"
     else:
-        return content[3:] if content[:3].tobytes() == BYTE_ORDER_MARK else content
+        return
     raise DataError(f"{display_name(path)}: {problem}") from None
 
 
@@ -82,12 +210,12 @@ def _read_content(path: PathLike) -> npt.NDArray[np.uint8]:
         raw, suffix = _read_stream(sys.stdin.buffer, display_name(path), PIPE_MB), ""
     else:
         raw, suffix = _read_file(Path(path)), Path(path).suffix
-    start = raw[:4].tobytes()
-    if start.startswith(GZIP) or suffix == ".gz":
-        return np.frombuffer(decompress_gzip(raw.data, display_name(path)), dtype=np.uint8)
-    if start == ZSTD or suffix == ".zst":
-        return np.frombuffer(_decompress_zstd(raw.data, display_name(path)), dtype=np.uint8)
-    return raw
+    return _decompress(raw, suffix, display_name(path))
+
+
+def _decompress(raw: npt.NDArray[np.uint8], suffix: str, name: str) -> npt.NDArray[np.uint8]:
+    packing = find_packing(raw[:4].tobytes(), suffix)
+    return np.frombuffer(decompress(packing, raw.data, name), dtype=np.uint8) if packing else raw
 
 
 def _read_file(file: Path) -> npt.NDArray[np.uint8]:
@@ -109,10 +237,7 @@ def _read_stream(stream: IO[bytes], name: str, most: Limit) -> npt.NDArray[np.ui
     content = bytearray()
     while piece := stream.read(_PIECE):
         content += piece
-        if len(content) > most.size:
-            raise DataError(
-                f"{name}: more than {most.value:,} MB, from a pipe or device; {most.advice}"
-            )
+        most.check(len(content), name)
     return np.frombuffer(content, dtype=np.uint8)
 
 
@@ -136,13 +261,13 @@ def read_in_place(path: PathLike, read: Callable[[int, int], bool]) -> bool:
 
     Return False, without a call, for what only `read_bytes` can read: compressed files and pipes.
     """
-    if os.fspath(path) == STDIN or Path(path).suffix in _COMPRESSED:
+    if os.fspath(path) == STDIN or Path(path).suffix in SUFFIXES:
         return False
     try:
         with Path(path).open("rb", buffering=0) as stream:
             before = os.fstat(stream.fileno())
             start = stream.read(4) if _has_size(before) else b""
-            if not start or start.startswith(GZIP) or start == ZSTD:
+            if not start or find_packing(start, ""):
                 return False
             stream.seek(len(BYTE_ORDER_MARK) if start.startswith(BYTE_ORDER_MARK) else 0)
             size = stream.tell() if read(stream.fileno(), before.st_size) else before.st_size
@@ -152,79 +277,6 @@ def read_in_place(path: PathLike, read: Callable[[int, int], bool]) -> bool:
             raise
         return False  # `read_bytes` reports the cause
     return True
-
-
-# Runs shrink to a tenth with gzip, to a fiftieth with zstd if they are very regular.
-_GZIP_RATIO: Final = 32
-_ZSTD_RATIO: Final = 200
-
-
-def decompress_gzip(packed: bytes | memoryview, name: str) -> bytearray:
-    """Decompress gzip data, with the limits of a file; raise EOFError if they end too early."""
-    found, view = Unpacked(name, len(packed), _GZIP_RATIO), memoryview(packed)
-    try:
-        _decompress_members(view, found, lambda: zlib.decompressobj(_ANY_GZIP), padding=b"\0")
-    except zlib.error as error:
-        raise DataError(f"{name}: is not valid gzip data ({error})") from None
-    return found.data
-
-
-def decompress_zlib(packed: bytes, name: str) -> bytearray:
-    """Decompress data of zlib, with the limits of a file; raise zlib.error if they are damaged."""
-    found = Unpacked(name, len(packed), _GZIP_RATIO)
-    try:
-        _decompress_members(memoryview(packed), found, zlib.decompressobj)
-    except EOFError:
-        raise zlib.error("incomplete data") from None
-    return found.data
-
-
-def _decompress_members(
-    packed: memoryview,
-    found: Unpacked,
-    start: Callable[[], Any],
-    size: int = _GZIP_PIECE,
-    padding: bytes = b"",
-) -> None:
-    """Decompress data of one or several members in pieces, so that none is large."""
-    place = 0
-    unpacker = start()
-    is_inside = True
-    while place < len(packed):
-        piece = bytes(packed[place : place + size])
-        if not is_inside:
-            skipped = len(piece) - len(piece.lstrip(padding)) if padding else 0
-            place += skipped
-            if skipped:
-                continue
-            unpacker, is_inside = start(), True
-        found.add(unpacker.decompress(piece))
-        place += len(piece) - len(unpacker.unused_data)
-        is_inside = not unpacker.eof
-    if is_inside:
-        raise EOFError
-
-
-def import_zstandard(name: str, doing: str) -> Any:
-    """Import zstandard to read or write the file `name`."""
-    try:
-        import zstandard
-    except ImportError:
-        raise DataError(
-            f"{name}: {doing} zstd data needs zstandard; pip install berryeval[zstd]"
-        ) from None
-    return zstandard
-
-
-def _decompress_zstd(packed: memoryview, name: str) -> bytearray:
-    zstandard = import_zstandard(name, "reading")
-    found = Unpacked(name, len(packed), _ZSTD_RATIO)
-    try:
-        unpacker = zstandard.ZstdDecompressor()
-        _decompress_members(packed, found, unpacker.decompressobj, _ZSTD_PIECE)
-    except zstandard.ZstdError as error:
-        raise DataError(f"{name}: is not valid zstd data ({error})") from None
-    return found.data
 
 
 @contextmanager
@@ -394,25 +446,6 @@ def read_beginning(path: PathLike, most: int) -> bytes:
         raise DataError(
             f"{display_name(path)}: cannot be read ({error.strerror or error})"
         ) from None
-    suffix = Path(path).suffix
-    if start.startswith(GZIP) or suffix == ".gz":
-        start = _decompress_gzip_start(start, most, display_name(path))
-    elif start.startswith(ZSTD) or suffix == ".zst":
-        start = _decompress_zstd_start(start, most, display_name(path))
+    if packing := find_packing(start[:4], Path(path).suffix):
+        start = decompress_start(packing, start, most, display_name(path))
     return start.removeprefix(BYTE_ORDER_MARK)
-
-
-def _decompress_gzip_start(packed: bytes, most: int, name: str) -> bytes:
-    try:
-        return zlib.decompressobj(_ANY_GZIP).decompress(packed, most)
-    except zlib.error as error:
-        raise DataError(f"{name}: is not valid gzip data ({error})") from None
-
-
-def _decompress_zstd_start(packed: bytes, most: int, name: str) -> bytes:
-    zstandard = import_zstandard(name, "reading")
-    try:
-        with zstandard.ZstdDecompressor().stream_reader(io.BytesIO(packed)) as stream:
-            return bytes(stream.read(most))
-    except zstandard.ZstdError as error:
-        raise DataError(f"{name}: is not valid zstd data ({error})") from None

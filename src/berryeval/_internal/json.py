@@ -7,24 +7,20 @@ on the others.
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 import numpy as np
 
-from berryeval._internal.files import PathLike, display_name, read_bytes
-from berryeval._internal.serial import JsonRecord, type_mismatch
+from berryeval._internal.files import PathLike, display_name, read_bytes, stream_any
+from berryeval._internal.plain import show
+from berryeval._internal.serial import JsonRecord, describe_json, type_mismatch
 from berryeval._internal.text import explain_encoding
 from berryeval._internal.validate import is_number, is_whole
 from berryeval.errors import DataError
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
 
 T = TypeVar("T", bound=JsonRecord)
 DEEPEST: Final = 100  # levels of arrays and objects; what walks through values calls itself
@@ -274,28 +270,31 @@ def read_json_object(path: PathLike) -> dict[str, Any]:
     return data
 
 
-def read_json_node(path: PathLike, expected: str = "JSON") -> Node:
+def read_json_node(path: PathLike) -> Node:
     """Read the value of a file."""
     source = display_name(path)
-    return Node(parse_json(read_text(path), source, expected=expected), source)
+    return Node(parse_json(read_text(path), source), source)
 
 
 def read_json_lines(path: PathLike) -> Iterator[tuple[int, Node]]:
     """Yield the line number and value of each line of a file; blank lines are skipped."""
     source = display_name(path)
-    for number, data in enumerate(_split_lines(read_bytes(path)), start=1):
+    for number, data in enumerate(_split_lines(stream_any(path)), start=1):
         if data.strip():
             text = decode_text(data, source, number)
             yield number, Node(parse_json(text, source, line=number), f"{source}:{number}")
 
 
-def _split_lines(content: npt.NDArray[np.uint8]) -> Iterator[bytes]:
-    """Yield lines one at a time, so that a corpus is not in memory twice."""
-    start = 0
-    for end in re.finditer(b"\n", content.data):
-        yield content[start : end.start()].tobytes()
-        start = end.end()
-    yield content[start:].tobytes()
+def _split_lines(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield the lines of a file that is read in pieces."""
+    begun: list[bytes] = []
+    for piece in pieces:
+        *lines, last = piece.split(b"\n")
+        for line in lines:
+            yield b"".join((*begun, line)) if begun else line
+            begun.clear()
+        begun.append(last)
+    yield b"".join(begun)
 
 
 def encode_json_line(value: Any) -> bytes:
@@ -304,3 +303,39 @@ def encode_json_line(value: Any) -> bytes:
         return json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
     except UnicodeEncodeError:  # a lone surrogate needs an escape
         return json.dumps(value, allow_nan=False).encode()
+
+
+_KINDS: Final[Mapping[str, Callable[[Any], bool]]] = {
+    "object": lambda value: isinstance(value, dict),
+    "array": lambda value: isinstance(value, list),
+    "string": lambda value: isinstance(value, str),
+    "boolean": lambda value: isinstance(value, bool),
+    "integer": lambda value: is_number(value) and value == int(value),
+    "number": is_number,
+}
+
+
+def find_mismatch(value: Any, schema: Mapping[str, Any], where: str = "the answer") -> str:
+    """Return how a value differs from a JSON Schema of plain kinds; "" if it does not.
+
+    >>> find_mismatch({"grade": "3"}, {"properties": {"grade": {"type": "integer"}}})
+    "the answer.grade: expected integer, found string '3'"
+    """
+    kind = schema.get("type", "object")
+    if not _KINDS[kind](value):
+        return f"{where}: expected {kind}, found {describe_json(value)}"
+    if "enum" in schema and value not in schema["enum"]:
+        return f"{where}: expected one of {schema['enum']}, found {describe_json(value)}"
+    if kind == "array" and "items" in schema:
+        parts = [(one, schema["items"], f"{where}[{place}]") for place, one in enumerate(value)]
+    elif kind == "object":
+        known = schema.get("properties", {})
+        if missing := [name for name in schema.get("required", ()) if name not in value]:
+            return f"{where}: has no {missing[0]!r}"
+        odd = [name for name in value if name not in known]
+        if odd and schema.get("additionalProperties") is False:
+            return f"{where}: expected no {show(odd[0])}"
+        parts = [(value[name], known[name], f"{where}.{name}") for name in known if name in value]
+    else:
+        parts = []
+    return next(filter(None, (find_mismatch(*part) for part in parts)), "")

@@ -38,6 +38,13 @@ class Limit(NamedTuple):
         """The number of bytes of a limit in MB."""
         return self.value * _MEGABYTE
 
+    def check(self, size: int, name: str) -> None:
+        """Raise a DataError if this many bytes of a pipe or device are too many."""
+        if size > self.size:
+            raise DataError(
+                f"{name}: more than {self.value:,} MB, from a pipe or device; {self.advice}"
+            )
+
     @property
     def advice(self) -> str:
         """How to raise it."""
@@ -46,6 +53,8 @@ class Limit(NamedTuple):
 
 UNPACKED_MB: Final = Limit("BERRYEVAL_MAX_UNPACKED_MB", 64)
 PIPE_MB: Final = Limit("BERRYEVAL_MAX_PIPE_MB", 2_000)
+WHOLE_MB: Final = Limit("BERRYEVAL_MAX_WHOLE_MB", 64)
+SORT_MB: Final = Limit("BERRYEVAL_MAX_SORT_MB", 1_000)
 ANSWER_MB: Final = Limit("BERRYEVAL_MAX_ANSWER_MB", 32)
 HITS: Final = Limit("BERRYEVAL_MAX_HITS", 10_000)
 YAML_NODES: Final = Limit("BERRYEVAL_MAX_YAML_NODES", 100_000)
@@ -61,25 +70,26 @@ def most_hits(k: int) -> int:
 
 
 class Unpacked:
-    """Decompressed data, added piece by piece.
+    """The size of decompressed data, counted piece by piece.
 
     Up to `UNPACKED_MB` are always allowed, beyond that `ratio` times the compressed size.
     """
 
     def __init__(self, name: str, packed: int, ratio: int) -> None:
-        self.data = bytearray()
+        self._size = 0
         self._name = name
         self._packed = packed
         self._most = max(UNPACKED_MB.size, ratio * packed)
 
-    def add(self, piece: bytes) -> None:
-        """Append a piece; raise a DataError beyond the limit."""
+    def count(self, piece: bytes) -> bytes:
+        """Count a piece and return it; raise a DataError beyond the limit."""
         self.expect(len(piece))
-        self.data += piece
+        self._size += len(piece)
+        return piece
 
     def expect(self, size: int) -> None:
         """Raise a DataError if this many further bytes exceed the limit."""
-        if len(self.data) + size > self._most:
+        if self._size + size > self._most:
             raise DataError(
                 f"{self._name}: {self._packed:,} compressed bytes grow to more than "
                 f"{self._most // _MEGABYTE:,} MB; {UNPACKED_MB.advice}"

@@ -74,8 +74,9 @@ class Masker:
             self.values.add(form)
             for view in _decode_often(form.encode(errors="surrogatepass")):
                 self._cores |= _find_cores(view)
-            escaped = json.dumps(form)[1:-1]
-            for spelled in {form, form.upper(), form.lower(), escaped, repr(form)[1:-1]}:
+            as_bytes = repr(form.encode(errors="surrogatepass"))[2:-1]
+            escaped = {json.dumps(form)[1:-1], repr(form)[1:-1], as_bytes}
+            for spelled in {form, form.upper(), form.lower(), *escaped}:
                 for view in _decode_often(spelled.encode(errors="surrogatepass")):
                     self._add_view(view)
                     self._add_view(view.rstrip(b"\\"))  # decoded with the sign that follows

@@ -6,7 +6,7 @@ import dataclasses
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias, TypeVar
 
 from berryeval._internal.plain import show
 from berryeval._internal.validate import is_number, is_whole
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 
+R = TypeVar("R", bound="JsonRecord")
 # Converts a value, given its place for messages, or raises a DataError.
 Reader: TypeAlias = Callable[[Any, str], Any]
 
@@ -212,6 +213,17 @@ def _reader(wanted: str, fits: Callable[[Any], bool]) -> Reader:
         if not fits(value):
             raise type_mismatch(where, wanted, value)
         return value
+
+    return read
+
+
+def array_reader(kind: type[R]) -> Callable[[Any, str], tuple[R, ...]]:
+    """Return a reader of arrays of these records."""
+
+    def read(value: Any, where: str) -> tuple[R, ...]:
+        if not isinstance(value, list | tuple):
+            raise type_mismatch(where, "an array", value)
+        return tuple(kind.from_json(item, f"{where}[{i}]") for i, item in enumerate(value))
 
     return read
 

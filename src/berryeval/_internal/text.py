@@ -146,7 +146,7 @@ def find_field(fields: Mapping[str, Any], *names: str) -> str | None:
 
 
 def read_spelled(fields: Mapping[str, Any], name: str) -> Any:
-    """Return the value of a name, also spelled relevantIds; None if there is none."""
+    """Return the value of a name such as relevant_ids or its spelling relevantIds; else None."""
     return fields.get(find_field(fields, name) or name)
 
 
@@ -166,8 +166,17 @@ def explain_encoding(data: bytes) -> str:
 
 
 def pluralize(number: int, one: str, many: str = "") -> str:
-    """Return a number with its noun: "1 error", "2 queries"."""
-    return f"{number:,} {one if number == 1 else many or f'{one}s'}"
+    """Return a number with its noun: "1 error", "2 queries"; `many` is an irregular plural."""
+    if number == 1:
+        return f"{number:,} {one}"
+    regular = f"{one[:-1]}ies" if one.endswith("y") and one[-2:-1] not in "aeiou" else f"{one}s"
+    return f"{number:,} {many or regular}"
+
+
+def name_some(names: Sequence[str], shown: int) -> str:
+    """Name the first of many and count the rest: "q1, q2, q3 and 997 more"."""
+    more = len(names) - shown
+    return ", ".join(names[:shown]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def truncate(text: str, longest: int = 80) -> str:

@@ -7,13 +7,11 @@ from berryeval._internal.door import open_door
 if TYPE_CHECKING:
     from berryeval.anchors.corpus import Corpus, format_hash
     from berryeval.anchors.coverage import CoverageRule, make_anchor
-    from berryeval.anchors.location import Ambiguity, Drift, Location, locate, repair
+    from berryeval.anchors.location import Drift, Location, locate, repair
     from berryeval.anchors.markdown import parse_sections, slug
-    from berryeval.anchors.quotes import Normalised, normalise
+    from berryeval.anchors.quotes import normalise
     from berryeval.anchors.targets import (
-        Credit,
         Join,
-        Resolution,
         Target,
         Targets,
         build_ranking,

@@ -8,15 +8,16 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain, groupby
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from berryeval.anchors.markdown import SectionIndex
 from berryeval.anchors.quotes import Normalised
-from berryeval.data import content_hash
+from berryeval.data import as_sequence, content_hash, find_repeated, index_records
 from berryeval.errors import DataError
 
 if TYPE_CHECKING:
-    from berryeval.data import Chunk, Document
+    from berryeval.data import Chunk, Document, Span
 
 
 # Words are separated by spaces; in scripts without spaces every letter is a word.
@@ -123,6 +124,7 @@ def rebuild_text(chunks: Iterable[Chunk]) -> RebuiltText | None:
     return RebuiltText(whole, complete)
 
 
+_KEPT: Final = 1_000  # texts of a large corpus
 _LINE_END: Final = re.compile(r"\r\n|\r|\n")
 
 
@@ -182,30 +184,50 @@ class Corpus:
     def __init__(
         self, documents: Iterable[Document] | None, chunks: Iterable[Chunk] | None = None
     ) -> None:
-        self._texts: dict[str, Text | None] = {}
-        for document in documents or ():
-            if document.id in self._texts:
-                raise DataError(f"the document id {document.id!r} is not unique")
-            self._texts[document.id] = Text(document.id, document.text)
-        self.listed = bool(self._texts)
+        given = as_sequence(documents or ())
+        if repeated := find_repeated(given):
+            raise DataError(f"the document id {given[repeated[1]].id!r} is not unique")
+        self._documents = index_records(given)
+        self._texts: dict[str, Text] = {}  # read so far, with their indexes
+        self._most = len(given) if isinstance(self._documents, dict) else _KEPT
+        self._rebuilt: dict[str, Text | None] = {}
+        self.listed = len(given) > 0
         pieces: dict[str, list[Chunk]] = defaultdict(list)
-        for chunk in chunks or ():
-            if chunk.doc_id and chunk.doc_id not in self._texts:
-                pieces[chunk.doc_id].append(chunk)
-        for name, parts in pieces.items():
-            found = rebuild_text(parts)
-            self._texts[name] = found and Text(name, found.text, False, found.complete)
-        self.closed = bool(self._texts)
+        for name, parts in groupby(chunks or (), key=lambda chunk: chunk.doc_id):
+            if name and name not in self._documents:
+                pieces[name] += parts
+        for name, rest in pieces.items():
+            found = rebuild_text(rest)
+            self._rebuilt[name] = found and Text(name, found.text, False, found.complete)
+        self.closed = self.listed or bool(self._rebuilt)
+
+    @property
+    def ids(self) -> Iterator[str]:
+        """The ids of all documents whose text is known."""
+        return chain(self._documents, (name for name, one in self._rebuilt.items() if one))
 
     def __contains__(self, document: str) -> bool:
-        return document in self._texts
+        return document in self._documents or document in self._rebuilt
 
     def __iter__(self) -> Iterator[Text]:
-        return (text for text in self._texts.values() if text is not None)
+        return (text for text in map(self.text, self.ids) if text is not None)
 
     def text(self, document: str) -> Text | None:
         """Return the text of a document, or None if it is unknown."""
-        return self._texts.get(document)
+        known = self._texts.get(document)
+        if known is not None:
+            return known
+        found = self._documents.get(document)
+        if found is None:
+            return self._rebuilt.get(document)
+        if len(self._texts) >= self._most:  # of a large corpus, only some texts are kept
+            self._texts.clear()
+        return self._texts.setdefault(document, Text(found.id, found.text))
+
+    def read(self, span: Span) -> str:
+        """Return the text of a span; empty if its document is unknown."""
+        text = self.text(span.document)
+        return text.text[span.start : span.end] if text else ""
 
     def strip_span(self, document: str, start: int, end: int) -> tuple[int, int]:
         """Return a span without the white space around its text; as it is if that is unknown."""

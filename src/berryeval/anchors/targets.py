@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING, NamedTuple
 from berryeval.anchors.corpus import Corpus
 from berryeval.anchors.coverage import CoverageRule, Piece, Pieces, place_piece
 from berryeval.anchors.location import Ambiguity, Drift, locate
-from berryeval.data import JudgedHit, JudgedRanking, Qrels, Span
+from berryeval.data import (
+    JudgedHit,
+    JudgedRanking,
+    Qrels,
+    Span,
+    as_sequence,
+    find_repeated,
+    index_records,
+)
 from berryeval.errors import DataError
 
 if TYPE_CHECKING:
@@ -175,7 +183,7 @@ class Targets:
 
     _targets: dict[str, tuple[Target, ...]]
     _places: dict[Anchor, Location]
-    chunks: dict[str, Chunk]
+    chunks: Mapping[str, Chunk]
     corpus: Corpus
     rule: CoverageRule
     drift: tuple[Drift, ...]
@@ -199,7 +207,7 @@ class Targets:
                 nothing but an id is the chunk with that id.
             rule: Condition for a hit to cover a target.
         """
-        pieces = None if chunks is None else list(chunks)
+        pieces = None if chunks is None else as_sequence(chunks)
         corpus = Corpus(documents, pieces)
         places: dict[Anchor, Location] = {}
         drift: list[Drift] = []
@@ -241,6 +249,17 @@ class Targets:
     def location_of(self, anchor: Anchor) -> Location:
         """Return the location of an anchor of the judgments."""
         return self._places[anchor]
+
+    def read(self, place: Location) -> str:
+        """Return the text of a member of a target; its quote if its place is unknown."""
+        anchor = place.anchor
+        if place.spans:
+            return self.corpus.read(place.spans[0])
+        if anchor.chunk in self.chunks:
+            return self.chunks[anchor.chunk].text
+        name = anchor.chunk or (anchor.document if place.is_document else "")
+        whole = self.corpus.text(name)
+        return whole.text if whole else anchor.quote
 
     def judge(self, query_id: str, hits: Sequence[Piece]) -> JudgedRanking:
         """Judge hits, best first."""
@@ -289,15 +308,11 @@ def _keep_own(
     )
 
 
-def _index_by_id(chunks: Iterable[Chunk]) -> dict[str, Chunk]:
-    known: dict[str, Chunk] = {}
-    for chunk in chunks:
-        if chunk.id in known:
-            raise DataError(
-                f"the chunk id {chunk.id!r} is not unique; expected a different id per chunk"
-            )
-        known[chunk.id] = chunk
-    return known
+def _index_by_id(chunks: Sequence[Chunk]) -> Mapping[str, Chunk]:
+    if repeated := find_repeated(chunks):
+        name = chunks[repeated[1]].id
+        raise DataError(f"the chunk id {name!r} is not unique; expected a different id per chunk")
+    return index_records(chunks)
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -77,6 +77,26 @@ Grouping = tuple[
 ]
 
 
+class Origin(NamedTuple):
+    """The numbers of rows in their source, 0, 1, ... if None, and how to name one in a message."""
+
+    rows: npt.NDArray[np.int64] | None
+    name: Callable[[int], str]
+
+    def locate(self, row: int) -> str:
+        """Return the name of a row."""
+        return self.name(row if self.rows is None else int(self.rows[row]))
+
+    def find_first(self, places: npt.NDArray[np.int64]) -> int:
+        """Return the place of the row that comes first in its source."""
+        first = 0 if self.rows is None else int(np.argmin(self.rows[places]))
+        return int(places[first])
+
+    def take(self, places: npt.NDArray[np.int64]) -> Origin:
+        """Return the origin of the rows at these places."""
+        return self if self.rows is None else self._replace(rows=self.rows[places])
+
+
 def table_from_columns(
     queries: StringColumn | ViewColumn,
     documents: StringColumn,
@@ -86,11 +106,16 @@ def table_from_columns(
     source: str = "",
     lenient: bool = False,
     dropped: int = 0,
+    origin: Origin | None = None,
 ) -> QueryTable:
-    """Build a table; an invalid row is a `DataError`, or dropped if `lenient`."""
+    """Build a table; an invalid row is a `DataError`, or dropped if `lenient`.
+
+    With an `origin`, errors name its rows, and the label "row" has their numbers.
+    """
+    origin = origin or Origin(None, lambda row: f"{_prefix(source)}row {row}")
     if not len(queries) == len(documents) == len(values):
         raise DataError(
-            f"{_prefix(source)}found {pluralize(len(queries), 'query', 'queries')}, "
+            f"{_prefix(source)}found {pluralize(len(queries), 'query')}, "
             f"{pluralize(len(documents), 'document')} and "
             f"{len(values)} numbers; expected equal lengths"
         )
@@ -100,24 +125,27 @@ def table_from_columns(
         if not lenient:
             need = "must not be NaN" if np.isnan(values[row]) else "must be finite, found "
             number = "" if np.isnan(values[row]) else repr(float(values[row]))
-            raise DataError(f"{_prefix(source)}row {row}: the {VALUE_OF[kind]} {need}{number}")
+            raise DataError(f"{origin.locate(row)}: the {VALUE_OF[kind]} {need}{number}")
         kept = np.flatnonzero(~faulty)
         dropped += len(values) - len(kept)
         queries, documents, values = queries.take(kept), documents.take(kept), values[kept]
+        origin = origin.take(kept)
     unique, offsets, order, repeated = group_rows(queries, documents)
     if len(repeated) and not lenient:
-        row = int(repeated[0])
+        row = origin.find_first(repeated)
         raise RepeatedDocumentError(
-            f"{_prefix(source)}row {row}: document {documents[row]!r} "
+            f"{origin.locate(row)}: document {documents[row]!r} "
             f"appears twice in query {queries[row]!r}"
         )
     if order is not None:
         documents, values = documents.take(order), values[order]
+        origin = origin.take(order)
     return QueryTable(
         unique,
         offsets,
         documents,
         values,
+        labels={} if origin.rows is None else {"row": origin.rows},
         source=source,
         dropped=dropped + len(repeated),
         distinct=True,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias, get_args
 
@@ -131,6 +131,28 @@ def select_answered(grades: Mapping[str, float], rel: float) -> list[str]:
     return [subtopic for subtopic, grade in grades.items() if grade >= rel]
 
 
+def judge_documents(
+    qrels: QueryTable, query: int, run: QueryTable, run_query: int | None, rule: RankingRule
+) -> JudgedRanking:
+    """Join the judgments and ranking of one query; the native twin is `QueryJudge`."""
+    start, end = int(qrels.offsets[query]), int(qrels.offsets[query + 1])
+    grade_of: dict[bytes, float] = {}
+    for row, document in enumerate(qrels.documents.to_bytes_list(start, end), start=start):
+        if document in grade_of:
+            raise qrels.repeated_error(row)
+        grade_of[document] = float(qrels.values[row])
+    grades = sorted(grade_of.values(), reverse=True)
+    if run_query is None:
+        return JudgedRanking((), 0, tuple(grades))
+    ranked = rule.ranked(run, run_query)
+    hits = [
+        JudgedHit(rank, grade_of[document])
+        for rank, document in enumerate(ranked, start=1)
+        if document in grade_of
+    ]
+    return JudgedRanking(tuple(hits), len(ranked), tuple(grades))
+
+
 def judge_subtopics(
     qrels: QueryTable, query: int, run: QueryTable, run_query: int | None, rule: RankingRule
 ) -> SubtopicRanking:
@@ -164,3 +186,18 @@ def judge_subtopics(
         if document in known
     ]
     return SubtopicRanking(hits, len(ranked), pool, subtopics)
+
+
+def judge_all(
+    qrels: QueryTable, run: QueryTable, rule: RankingRule, *, missing: bool = True
+) -> Iterator[tuple[str, int | None, JudgedRanking]]:
+    """Yield each judged query, sorted by bytes, its place in the run, and its judged ranking.
+
+    `missing` is whether to yield queries that are not in the run.
+    """
+    place_of = {query: place for place, query in enumerate(run.queries)}
+    ids = list(qrels.queries)
+    for place in sorted(range(len(ids)), key=lambda place: ids[place].encode()):
+        match = place_of.get(ids[place])
+        if missing or match is not None:
+            yield ids[place], match, judge_documents(qrels, place, run, match, rule)

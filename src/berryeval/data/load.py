@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from berryeval._internal.files import STDIN, PathLike, display_name, plain_suffix, read_bytes
 from berryeval.data.formats import trec
+from berryeval.data.formats.part_files import PARQUET, holds_tables, is_pattern
 from berryeval.data.table import VALUE_OF, Kind, QueryTable
 from berryeval.errors import DataError
 
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from berryeval.data.formats.trec import FaultyLine, RawRow
 
 
-_PARQUET = {".parquet", ".pq"}
 _JSON_LINES = {".jsonl", ".ndjson"}
 
 
@@ -66,7 +66,11 @@ def is_text_file(path: PathLike) -> bool:
     """Whether to read a file as text with one row per line."""
     if os.fspath(path) == STDIN:
         return True
-    return plain_suffix(path) not in {".json", *_JSON_LINES, *_PARQUET} and not _is_folder(path)
+    return (
+        plain_suffix(path) not in {".json", ".csv", *_JSON_LINES, *PARQUET}
+        and not is_pattern(path)
+        and not _is_folder(path)
+    )
 
 
 def read_raw_rows(path: PathLike, kind: Kind) -> Iterator[RawRow | FaultyLine] | None:
@@ -89,7 +93,7 @@ def _is_folder(path: PathLike) -> bool:
 def _load_file(
     path: PathLike, kind: Kind, names: Mapping[str, str], *, lenient: bool, split: str | None
 ) -> QueryTable:
-    if kind == "qrels" and _is_folder(path):
+    if kind == "qrels" and _is_folder(path) and _is_beir(Path(path)):
         path = find_beir_qrels(Path(path), split)
     if is_text_file(path):
         return trec.table_from_text(read_bytes(path), kind, display_name(path), lenient=lenient)
@@ -101,11 +105,18 @@ def _load_file(
         from berryeval.data.formats.json_tables import read_json_lines
 
         return read_json_lines(path, kind, names, lenient=lenient)
-    if plain_suffix(path) in _PARQUET:
+    if plain_suffix(path) in PARQUET and not is_pattern(path) and not _is_folder(path):
         from berryeval.data.formats.frames import read_parquet
 
         return read_parquet(path, kind, names, lenient=lenient)
-    return trec.read_table(path, kind, lenient=lenient)
+    from berryeval.data.row_sources import ArrowRows
+
+    return ArrowRows(path, kind, names, lenient=lenient).read_table()
+
+
+def _is_beir(folder: Path) -> bool:
+    """Whether to look for the judgments of BEIR: in a folder without other tables."""
+    return (folder / "qrels").is_dir() or not holds_tables(folder)
 
 
 def find_beir_qrels(folder: Path, split: str | None = None) -> Path:
@@ -158,9 +169,10 @@ class TableValue:
 
         Args:
             source: A dict `{query: {document: number}}`; the path of a TREC, TSV (with a header, as
-                in BEIR; runs of MS MARCO need none), JSON, JSON lines or Parquet file ("-" for
-                stdin; .gz and .zst are decompressed) or, for judgments, of a BEIR folder; a frame
-                of pandas, polars or any Arrow producer; a 2-D array of ids.
+                in BEIR; runs of MS MARCO need none), CSV (with a header), JSON, JSON lines or
+                Parquet file ("-" for stdin; .gz and .zst are decompressed), of a folder of Parquet
+                or CSV files, or for judgments of a BEIR folder, or a pattern ("run/*.parquet"); a
+                frame of pandas, polars or any Arrow producer; a 2-D array of ids.
             lenient: Whether to drop invalid and repeated rows, counted in `table.dropped`, instead
                 of raising an error.
             split: Split of a BEIR folder, as in `qrels/<split>.tsv`; the default is "test".
@@ -298,12 +310,15 @@ class TableValue:
         table, name = self._flat_output()
         write_parquet(table, path, self.kind, name, ranks=self.kind == "run")
 
-    def to_frame(self, frame: FrameType = "pandas") -> Any:
-        """Return a frame with query, document, and grade or score and rank."""
+    def to_frame(self, library: FrameType | None = None) -> Any:
+        """Return a frame with query, document, and grade or score and rank.
+
+        `library` is "pandas", "polars" or "arrow"; by default pandas, or polars without pandas.
+        """
         from berryeval.data.formats.frames import to_frame
 
         table, name = self._flat_output()
-        return to_frame(table, frame, self.kind, name, ranks=self.kind == "run")
+        return to_frame(table, library, self.kind, name, ranks=self.kind == "run")
 
     def __len__(self) -> int:
         return len(self.table.queries)

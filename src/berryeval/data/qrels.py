@@ -61,8 +61,13 @@ class Qrels(TableValue):
         return self.flat, ""
 
     def __repr__(self) -> str:
-        queries = pluralize(len(self), "query", "queries")
+        queries = pluralize(len(self), "query")
         return f"Qrels({queries}, {pluralize(len(self.table.values), 'judgment')})"
+
+    def _repr_html_(self) -> str:
+        from berryeval.data.table_preview import preview_qrels
+
+        return preview_qrels(self)
 
 
 def _highest_rows(table: QueryTable, groups: StringColumn) -> tuple[list[int], list[float]]:

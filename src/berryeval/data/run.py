@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Final, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from berryeval._internal.text import pluralize
+from berryeval._internal.text import pluralize, truncate
 from berryeval._internal.validate import is_whole
 from berryeval.data.load import TableValue
 from berryeval.errors import ConfigurationError
@@ -131,5 +131,11 @@ class Run(TableValue):
         return self.ranked().table, self.name
 
     def __repr__(self) -> str:
-        queries = pluralize(len(self), "query", "queries")
-        return f"Run({self.name!r}, {queries}, {pluralize(len(self.table.values), 'document')})"
+        queries = pluralize(len(self), "query")
+        documents = pluralize(len(self.table.values), "document")
+        return f"Run({truncate(self.name)!r}, {queries}, {documents})"
+
+    def _repr_html_(self) -> str:
+        from berryeval.data.table_preview import preview_run
+
+        return preview_run(self)

@@ -151,7 +151,9 @@ class ScopeLabels:
     def __init__(self, chunks: Sequence[Chunk], fields: Collection[str] | None = None) -> None:
         self._chunks = chunks
         self.fields: set[str] = set()  # those that a chunk has
-        self.rows = [list(self._list(chunk, fields)) for chunk in chunks]
+        self.rows: Sequence[list[str]] = ()  # empty if no chunk has any
+        if fields is None or fields:
+            self.rows = [list(self._list(chunk, fields)) for chunk in chunks]
 
     def _list(self, chunk: Chunk, fields: Collection[str] | None) -> Iterator[str]:
         for field in (DOC_ID, *chunk.metadata) if fields is None else fields:

@@ -97,8 +97,11 @@ class StringColumn:
 
     def __iter__(self) -> Iterator[str]:
         whole = self.data.tobytes()
-        ends = self.offsets.tolist()
-        return (whole[start:end].decode() for start, end in itertools.pairwise(ends))
+        bounds = itertools.pairwise(self.offsets.tolist())
+        if whole.isascii():  # a character is a byte
+            text = whole.decode()
+            return iter([text[start:end] for start, end in bounds])
+        return (whole[start:end].decode() for start, end in bounds)
 
     def to_bytes_list(self, start: int = 0, end: int | None = None) -> list[bytes]:
         """Return the bytes of the strings from `start` to `end`."""
@@ -202,19 +205,29 @@ class QueryTable:
             offsets.append(len(kept))
         if len(kept) == len(self.values):
             return self
+        found = self._take_rows(np.array(kept, dtype=np.int64), np.array(offsets, dtype=np.int64))
+        return replace(found, dropped=self.dropped + len(self.values) - len(kept))
+
+    def take(self, places: npt.NDArray[np.int64]) -> QueryTable:
+        """Return the table of the queries at these places, in this order."""
+        sizes = np.diff(self.offsets)[places]
+        offsets = _cumulate([sizes])
+        rows = np.arange(offsets[-1]) + np.repeat(self.offsets[places] - offsets[:-1], sizes)
+        return replace(self._take_rows(rows, offsets), queries=self.queries.take(places))
+
+    def _take_rows(self, rows: npt.NDArray[np.int64], offsets: npt.NDArray[np.int64]) -> QueryTable:
         labels: dict[str, Any] = {}
         for name, column in self.labels.items():
             if isinstance(column, StringColumn):
-                labels[name] = column.take(kept)
+                labels[name] = column.take(rows)
             else:
-                labels[name] = column[kept] if isinstance(column, np.ndarray) else column
+                labels[name] = column[rows] if isinstance(column, np.ndarray) else column
         return replace(
             self,
-            offsets=np.array(offsets, dtype=np.int64),
-            documents=self.documents.take(kept),
-            values=self.values[kept],
+            offsets=offsets,
+            documents=self.documents.take(rows),
+            values=self.values[rows],
             labels=labels,
-            dropped=self.dropped + len(self.values) - len(kept),
         )
 
     @classmethod

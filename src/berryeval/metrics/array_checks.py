@@ -31,7 +31,7 @@ Denominator: TypeAlias = Literal["retrieved", "k"]
 """The denominator of precision: the number of ids in the top k, or k itself."""
 
 
-_LARGEST_GRADE = float(np.finfo(np.float32).max)
+LARGEST_GRADE = float(np.finfo(np.float32).max)
 _FLOATS = ("float32", "float64")
 
 
@@ -100,6 +100,16 @@ def shown_integer(value: int) -> str:
     return str(value) if abs(value) < 10**40 else f"{'-' if value < 0 else ''}10**40 or more"
 
 
+def as_cutoff(k: SupportsIndex | None) -> int | None:
+    """Return the cutoff of a list as a positive int, or None for the whole list."""
+    if k is None:
+        return None
+    cutoff = check_integer("k", k)
+    if cutoff < 1:
+        raise ValueError(f"k must be 1 or more, found {shown_integer(cutoff)}")
+    return cutoff
+
+
 def check_cutoff(k: SupportsIndex, columns: int, name: str = "k") -> int:
     """Return `k` as an int between 1 and `columns`."""
     cutoff = check_integer(name, k)
@@ -127,15 +137,11 @@ def check_grades(relevant: RelevanceArray, grades: GradeArray) -> None:
     _check_beside("grades", grades, ("int32", *_FLOATS), "relevant", relevant)
     if grades.dtype == np.int32:
         return
-    in_range = np.abs(grades) <= _LARGEST_GRADE  # False for NaN
+    in_range = np.abs(grades) <= LARGEST_GRADE  # False for NaN
     misplaced = ~in_range & (relevant != PADDING_ID)
     if misplaced.any():
         row, column = np.argwhere(misplaced)[0].tolist()
-        raise ValueError(
-            "grades must be finite and within the range of float32, found "
-            f"{float(grades[row, column])} in row {row}, column {column} "
-            f"(id {int(relevant[row, column])})"
-        )
+        raise_unusable_grade(int(relevant[row, column]), float(grades[row, column]), row, column)
 
 
 def check_threshold(threshold: float, grades: GradeArray | None) -> float:
@@ -145,7 +151,7 @@ def check_threshold(threshold: float, grades: GradeArray | None) -> float:
         raise TypeError(
             f"threshold must be a number, found {type(threshold).__name__} {threshold!r}"
         )
-    if not abs(float(threshold)) <= _LARGEST_GRADE:
+    if not abs(float(threshold)) <= LARGEST_GRADE:
         raise ValueError(
             f"threshold must be finite and within the range of float32, found {threshold!r}"
         )
@@ -154,19 +160,26 @@ def check_threshold(threshold: float, grades: GradeArray | None) -> float:
             f"threshold needs grades: without them every id in relevant counts as relevant, "
             f"found threshold={threshold!r} and no grades"
         )
-    if grades is not None and grades.dtype == np.float32:
+    if grades is not None and str(grades.dtype).endswith("float32"):  # of any library
         return float(np.float32(threshold))  # 0.7 must match a float32 grade written as 0.7
     return float(threshold)
 
 
+def raise_unusable_grade(document: int, grade: float, row: int, column: int) -> NoReturn:
+    """Reject a grade that is not a number or too large."""
+    raise ValueError(
+        "grades must be finite and within the range of float32, found "
+        f"{grade} in row {row}, column {column} (id {document})"
+    )
+
+
 def raise_grade_conflict(
-    relevant: RelevanceArray, grades: GradeArray, row: int, first: int, second: int
+    document: int, grade: float, other: float, row: int, first: int, second: int
 ) -> NoReturn:
     """Reject a row with two different grades for one id."""
     raise ValueError(
-        f"grades must give an id one grade per row, found {grades[row, first].item()} and "
-        f"{grades[row, second].item()} for id {int(relevant[row, first])} in row {row}, "
-        f"columns {first} and {second}"
+        f"grades must give an id one grade per row, found {grade} and {other} for id {document} "
+        f"in row {row}, columns {first} and {second}"
     )
 
 

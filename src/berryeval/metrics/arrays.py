@@ -1,4 +1,8 @@
-"""The array metrics: integer ids in NumPy arrays in, one float32 per query out."""
+"""The array metrics: arrays of integer ids in, one float32 per query out.
+
+Arrays are NumPy's, or those of torch, JAX, CuPy or another library of the array API standard: then
+the result is of the same kind and on the same device (`device_arrays`).
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable
 from contextvars import ContextVar
 from functools import partial
-from typing import TYPE_CHECKING, SupportsIndex, TypeAlias
+from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias, TypeVar, overload
 
 import numpy as np
 
@@ -20,6 +24,7 @@ from berryeval.metrics.array_checks import (
     check_threshold,
     raise_grade_conflict,
 )
+from berryeval.metrics.device_arrays import check_foreign, check_foreign_grades, score_foreign
 
 if TYPE_CHECKING:
     from berryeval.metrics.array_checks import (
@@ -36,19 +41,31 @@ if TYPE_CHECKING:
 # The kernel to use instead of that of the backend.
 kernel: ContextVar[Kernel | None] = ContextVar("kernel", default=None)
 
+DeviceArray = TypeVar("DeviceArray")  # of torch, JAX, CuPy or another library
+
 METRICS = ("recall", "precision", "mrr", "ndcg", "hit_rate")
 
 _SPELLING = re.compile(r"(?P<name>[a-z_]+?)(?:(?:@|_at_)(?P<k>[0-9]{1,18}))?")
 
 
+@overload
 def recall_at_k(
-    retrieved: QueryDocArray,
-    relevant: RelevanceArray,
+    retrieved: QueryDocArray, relevant: RelevanceArray, k: SupportsIndex, *,
+    grades: GradeArray | None = None, threshold: float = 1,
+) -> MetricResult: ...  # fmt: skip
+@overload
+def recall_at_k(
+    retrieved: DeviceArray, relevant: DeviceArray, k: SupportsIndex, *,
+    grades: DeviceArray | None = None, threshold: float = 1,
+) -> DeviceArray: ...  # fmt: skip
+def recall_at_k(
+    retrieved: Any,
+    relevant: Any,
     k: SupportsIndex,
     *,
-    grades: GradeArray | None = None,
+    grades: Any = None,
     threshold: float = 1,
-) -> MetricResult:
+) -> Any:
     """Compute recall: the share of each query's relevant ids in its top `k`, 0.0 if it has none.
 
     Args:
@@ -68,15 +85,27 @@ def recall_at_k(
     return _score_one("recall", retrieved, relevant, k, grades, threshold)
 
 
+@overload
 def precision_at_k(
-    retrieved: QueryDocArray,
-    relevant: RelevanceArray,
+    retrieved: QueryDocArray, relevant: RelevanceArray, k: SupportsIndex, *,
+    grades: GradeArray | None = None, threshold: float = 1,
+    denominator: Denominator = "retrieved",
+) -> MetricResult: ...  # fmt: skip
+@overload
+def precision_at_k(
+    retrieved: DeviceArray, relevant: DeviceArray, k: SupportsIndex, *,
+    grades: DeviceArray | None = None, threshold: float = 1,
+    denominator: Denominator = "retrieved",
+) -> DeviceArray: ...  # fmt: skip
+def precision_at_k(
+    retrieved: Any,
+    relevant: Any,
     k: SupportsIndex,
     *,
-    grades: GradeArray | None = None,
+    grades: Any = None,
     threshold: float = 1,
     denominator: Denominator = "retrieved",
-) -> MetricResult:
+) -> Any:
     """Compute precision: the share of relevant ids in each query's top `k`.
 
     The default denominator is the number of ids in the top `k`: repeated ids count, padding does
@@ -87,14 +116,24 @@ def precision_at_k(
     return _score_one(metric, retrieved, relevant, k, grades, threshold)
 
 
+@overload
 def mrr(
-    retrieved: QueryDocArray,
-    relevant: RelevanceArray,
+    retrieved: QueryDocArray, relevant: RelevanceArray, k: SupportsIndex, *,
+    grades: GradeArray | None = None, threshold: float = 1,
+) -> MetricResult: ...  # fmt: skip
+@overload
+def mrr(
+    retrieved: DeviceArray, relevant: DeviceArray, k: SupportsIndex, *,
+    grades: DeviceArray | None = None, threshold: float = 1,
+) -> DeviceArray: ...  # fmt: skip
+def mrr(
+    retrieved: Any,
+    relevant: Any,
     k: SupportsIndex,
     *,
-    grades: GradeArray | None = None,
+    grades: Any = None,
     threshold: float = 1,
-) -> MetricResult:
+) -> Any:
     """Compute the reciprocal rank of each query's first relevant id in the top `k`, 0.0 if none.
 
     The mean over the queries is the mean reciprocal rank. The arguments are those of `recall_at_k`.
@@ -102,13 +141,23 @@ def mrr(
     return _score_one("mrr", retrieved, relevant, k, grades, threshold)
 
 
+@overload
 def ndcg(
-    retrieved: QueryDocArray,
-    relevant: RelevanceArray,
+    retrieved: QueryDocArray, relevant: RelevanceArray, k: SupportsIndex, *,
+    grades: GradeArray | None = None,
+) -> MetricResult: ...  # fmt: skip
+@overload
+def ndcg(
+    retrieved: DeviceArray, relevant: DeviceArray, k: SupportsIndex, *,
+    grades: DeviceArray | None = None,
+) -> DeviceArray: ...  # fmt: skip
+def ndcg(
+    retrieved: Any,
+    relevant: Any,
     k: SupportsIndex,
     *,
-    grades: GradeArray | None = None,
-) -> MetricResult:
+    grades: Any = None,
+) -> Any:
     """Compute the normalized discounted cumulative gain (nDCG) of each query's top `k`.
 
     The gain of an id is 1, or its grade if `grades` are given (a negative grade gains nothing; pass
@@ -118,14 +167,24 @@ def ndcg(
     return _score_one("ndcg", retrieved, relevant, k, grades, 1)
 
 
+@overload
 def hit_rate(
-    retrieved: QueryDocArray,
-    relevant: RelevanceArray,
+    retrieved: QueryDocArray, relevant: RelevanceArray, k: SupportsIndex, *,
+    grades: GradeArray | None = None, threshold: float = 1,
+) -> MetricResult: ...  # fmt: skip
+@overload
+def hit_rate(
+    retrieved: DeviceArray, relevant: DeviceArray, k: SupportsIndex, *,
+    grades: DeviceArray | None = None, threshold: float = 1,
+) -> DeviceArray: ...  # fmt: skip
+def hit_rate(
+    retrieved: Any,
+    relevant: Any,
     k: SupportsIndex,
     *,
-    grades: GradeArray | None = None,
+    grades: Any = None,
     threshold: float = 1,
-) -> MetricResult:
+) -> Any:
     """Compute the hit rate: 1.0 for each query with a relevant id in its top `k`, else 0.0.
 
     The arguments are those of `recall_at_k`.
@@ -133,16 +192,28 @@ def hit_rate(
     return _score_one("hit_rate", retrieved, relevant, k, grades, threshold)
 
 
+@overload
 def evaluate_arrays(
-    retrieved: QueryDocArray,
-    relevant: RelevanceArray,
+    retrieved: QueryDocArray, relevant: RelevanceArray, metrics: Iterable[str] = METRICS, *,
+    k: SupportsIndex | None = None, grades: GradeArray | None = None, threshold: float = 1,
+    denominator: Denominator = "retrieved",
+) -> dict[str, MetricResult]: ...  # fmt: skip
+@overload
+def evaluate_arrays(
+    retrieved: DeviceArray, relevant: DeviceArray, metrics: Iterable[str] = METRICS, *,
+    k: SupportsIndex | None = None, grades: DeviceArray | None = None, threshold: float = 1,
+    denominator: Denominator = "retrieved",
+) -> dict[str, DeviceArray]: ...  # fmt: skip
+def evaluate_arrays(
+    retrieved: Any,
+    relevant: Any,
     metrics: Iterable[str] = METRICS,
     *,
     k: SupportsIndex | None = None,
-    grades: GradeArray | None = None,
+    grades: Any = None,
     threshold: float = 1,
     denominator: Denominator = "retrieved",
-) -> dict[str, MetricResult]:
+) -> dict[str, Any]:
     """Compute several metrics at several cutoffs; every id is looked up once.
 
     Args:
@@ -166,15 +237,14 @@ def evaluate_arrays(
         >>> {name: values.tolist() for name, values in scores.items()}
         {'recall@3': [0.5], 'mrr': [0.5]}
     """
-    check_id_arrays(retrieved, relevant)
-    columns = retrieved.shape[1]
+    columns = _check_ids(retrieved, relevant)
     default_k = None if k is None else check_cutoff(k, columns)
     precision = _precision_of(denominator)
     requests: dict[str, tuple[str, int]] = {}
     for text in _as_names(metrics):
         name, cutoff = _parse(text)
-        if cutoff is not None:
-            cutoff = check_cutoff(cutoff, columns, f"k in {text!r}")
+        if cutoff is not None and not 1 <= cutoff <= columns:
+            check_cutoff(cutoff, columns, f"k in {text!r}")
         requests[text] = (
             precision if name == "precision" else name,
             cutoff or default_k or check_cutoff(columns, columns),
@@ -185,36 +255,79 @@ def evaluate_arrays(
 
 def _score_one(
     metric: str,
-    retrieved: QueryDocArray,
-    relevant: RelevanceArray,
+    retrieved: Any,
+    relevant: Any,
     k: SupportsIndex,
-    grades: GradeArray | None,
+    grades: Any,
     threshold: float,
-) -> MetricResult:
-    check_id_arrays(retrieved, relevant)
-    cutoff = check_cutoff(k, retrieved.shape[1])
-    scores: MetricResult = _score(retrieved, relevant, [(metric, cutoff)], grades, threshold)[0]
-    return scores
+) -> Any:
+    cutoff = check_cutoff(k, _check_ids(retrieved, relevant))
+    return _score(retrieved, relevant, [(metric, cutoff)], grades, threshold)[0]
+
+
+def _check_ids(retrieved: Any, relevant: Any) -> int:
+    """Check both arrays of ids and return the columns of `retrieved`."""
+    if _is_foreign(retrieved) or _is_foreign(relevant):
+        check_foreign(retrieved, relevant)
+    else:
+        check_id_arrays(retrieved, relevant)
+    columns: int = retrieved.shape[1]
+    return columns
+
+
+def _is_foreign(array: object) -> bool:
+    """Whether an object is an array of another library than NumPy."""
+    if isinstance(array, np.ndarray):
+        return False
+    return (
+        hasattr(array, "__torch_function__")
+        or hasattr(array, "__array_namespace__")
+        or hasattr(array, "__cuda_array_interface__")
+    )
 
 
 def _score(
+    retrieved: Any,
+    relevant: Any,
+    requests: list[tuple[str, int]],
+    grades: Any,
+    threshold: float,
+) -> Any:
+    """Return the scores of each request; ids and cutoffs are already checked."""
+    if _is_foreign(retrieved):
+        if grades is not None:
+            check_foreign_grades(retrieved, relevant, grades)
+        level = check_threshold(threshold, grades)
+
+        def score_host(ids: QueryDocArray, known: RelevanceArray, values: GradeArray | None) -> Any:
+            if values is not None:
+                check_grades(known, values)
+            return _score_host(ids, known, requests, values, level)
+
+        if not requests:
+            return []
+        return score_foreign(retrieved, relevant, grades, level, requests, score_host)
+    if grades is not None:
+        check_grades(relevant, grades)
+    return _score_host(retrieved, relevant, requests, grades, check_threshold(threshold, grades))
+
+
+def _score_host(
     retrieved: QueryDocArray,
     relevant: RelevanceArray,
     requests: list[tuple[str, int]],
     grades: GradeArray | None,
-    threshold: float,
+    level: float,
 ) -> MetricResult:
-    """Return one row of scores per request; ids and cutoffs are already checked."""
-    if grades is not None:
-        check_grades(relevant, grades)
-    level = check_threshold(threshold, grades)
     out = np.empty((len(requests), len(retrieved)), dtype=np.float32)
     if not requests:
         return out
     score_rows = kernel.get() or _active_kernel()
     conflict = score_rows(retrieved, relevant, grades, level, requests, out)
     if conflict is not None and grades is not None:
-        raise_grade_conflict(relevant, grades, *conflict)
+        row, first, second = conflict
+        pair = grades[row, first].item(), grades[row, second].item()
+        raise_grade_conflict(int(relevant[row, first]), *pair, row, first, second)
     return out
 
 

@@ -6,12 +6,16 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from importlib import import_module
-from typing import Any, Final, TypeVar, get_args
+from inspect import getdoc
+from typing import TYPE_CHECKING, Any, Final, TypeVar, get_args
 
 from berryeval._internal.validate import require
 from berryeval.errors import MetricError
 from berryeval.metrics.base import Aggregate, Definition, Formula, Kind, metric
 from berryeval.metrics.ranges import UNBOUNDED, Better, Range
+
+if TYPE_CHECKING:
+    from berryeval.metrics.base import Parameter
 
 FAMILIES = (
     "precision",
@@ -137,3 +141,100 @@ def register(
         return declared
 
     return declare
+
+
+# The page docs/metrics.md: `python -m berryeval.metrics.catalogue` prints it.
+
+_INTRODUCTION: Final = """\
+# Metrics
+
+All metrics of BerryEval, generated from the catalogue by `make docs`. A metric is a pure function
+of one *judged ranking*: the ranks and grades of the judged documents, the number of retrieved
+documents, and the grades of all judged documents of the query. Passage metrics read the texts of
+the hits instead and are available in `evaluate_hits` only ([relevance.md](relevance.md)). `rel` is
+the least grade of a relevant document; `judged_only=True` removes unjudged documents from the
+ranking. Every spelling below works, in upper or lower case, with a cutoff written as `name@10`,
+`name_10`, `name_at_10` or `name.10`.
+"""
+
+# Where metrics come from whose docstring does not say it.
+_SOURCES: Final[dict[str, tuple[str, ...]]] = {
+    "Cleverdon, Mills and Keen, Factors Determining the Performance of Indexing Systems, 1966": (
+        "P", "R", "SetP", "SetR",
+    ),
+    "van Rijsbergen, Information Retrieval, 2nd edition, 1979": ("F1",),
+    "Craswell and Hawking, Overview of the TREC 2004 Web Track": ("Success",),
+    "Wu et al., LongMemEval, ICLR 2025": ("AllFound",),
+    "Thakur et al., BEIR, NeurIPS Datasets and Benchmarks 2021, as capped recall": ("RelP",),
+    "Voorhees, The TREC-8 Question Answering Track Report, 1999": ("RR",),
+    "Buckley and Voorhees, Evaluating Evaluation Measure Stability, SIGIR 2000": ("AP", "Rprec"),
+    "Robertson, On GMAP: and Other Transformations, CIKM 2006": ("Yaap",),
+    "Buckley and Voorhees, Retrieval System Evaluation, in TREC, MIT Press, 2005": (
+        "IPrec", "AvgIPrec",
+    ),
+    "Järvelin and Kekäläinen, ACM TOIS 20(4), 2002": ("DCG", "IDCG"),
+    "Chapelle et al., Information Retrieval 14(6), 2011": ("ERR_IA", "nERR_IA"),
+    "Agrawal et al., WSDM 2009": ("P_IA",),
+    "Clarke, Kolla and Vechtomova, ICTIR 2009": ("nNRBP",),
+    "Moffat, Bailey, Scholer and Thomas, ACM TOIS 35(3), 2017": ("SDCG",),
+    "Azzopardi, Mackenzie and Moffat, ICTIR 2021": ("NERR9", "NERR10", "NERR11"),
+    "Moffat and Zobel, ACM TOIS 27(1), 2008": ("RBP", "RBPResidual"),
+    "Smith and Troynikov, Evaluating Chunking Strategies for Retrieval, Chroma, 2024": (
+        "TokenR", "TokenP",
+    ),
+    "trec_eval": (
+        "RprecMult", "SetRelP", "SetAP", "GMBpref", "nDCGrel", "RnDCG", "binG", "G", "NumQ",
+        "NumRet", "NumRel", "NumRelRet", "NumNonrelJudgedRet", "Unjudged", "Utility",
+    ),
+    "ir_measures": ("Judged", "Accuracy"),
+    "this project": ("TokensToHit", "FileR", "FileRR"),
+}  # fmt: skip
+
+
+def _find_source(definition: Definition) -> str:
+    """Return where a metric comes from; "" if its documentation cites it."""
+    return next((text for text, names in _SOURCES.items() if definition.name in names), "")
+
+
+def markdown() -> str:
+    """Return the whole page."""
+    return _INTRODUCTION + "".join(_section(definition) for definition in definitions().values())
+
+
+def _section(definition: Definition) -> str:
+    aliases = [alias for alias in definition.aliases if alias != definition.name]
+    rows = [
+        ("formula", definition.text),
+        ("parameters", ", ".join(map(_parameter, definition.parameters)) or "none"),
+        ("also called", ", ".join(f"`{alias}`" for alias in aliases) or "none"),
+        ("source", _find_source(definition)),
+        ("elsewhere", ", ".join(f"{tool}: `{name}`" for tool, name in definition.peers.items())),
+        ("over queries", definition.aggregate),
+        ("better", definition.better),
+        ("computed by", _computed_by(definition)),
+    ]
+    table = "\n".join(f"| {name} | {_cell(text)} |" for name, text in rows if text)
+    documentation = getdoc(definition.formula) or ""
+    return f"\n## {definition.name}\n\n{documentation}\n\n| | |\n| --- | --- |\n{table}\n"
+
+
+def _computed_by(definition: Definition) -> str:
+    if definition.kind == "spans":
+        return "Python, in `evaluate_hits`: it reads texts, not grades"
+    return "native code and Python" if definition.native else "Python"
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+def _parameter(parameter: Parameter) -> str:
+    if parameter.required:
+        return f"`{parameter.name}` (required)"
+    return f"`{parameter.name}={parameter.default!r}`"
+
+
+if __name__ == "__main__":
+    import sys
+
+    sys.stdout.write(markdown())

@@ -7,11 +7,10 @@
     1.0
 
 Judgments may also be a mapping of id to grade, or a set of relevant ids, which have grade 1. UUIDs
-are ids too. A document is relevant if its grade is at least
-`threshold` (1 by default); a document without a judgment is not. A repeated id counts once, at its
-first rank. `k=None` reads the whole list. Precision divides by `k`, so that a short list is
-not rewarded; `denominator="retrieved"` divides by the number of results in the top `k`, the default
-of `berryeval.metrics.precision_at_k`.
+are ids too. A document is relevant if its grade is at least `threshold` (1 by default); a document
+without a judgment is not. A repeated id counts once, at its first rank. `k=None` reads the whole
+list. Precision divides by `k`, so that a short list is not rewarded; `denominator="retrieved"`
+divides by the number of results in the top `k`, the default of `berryeval.metrics.precision_at_k`.
 """
 
 from __future__ import annotations
@@ -26,7 +25,12 @@ from typing import TYPE_CHECKING, SupportsIndex, TypeAlias, cast
 from uuid import UUID
 
 from berryeval.metrics._python import judge_ids
-from berryeval.metrics.array_checks import check_denominator, check_integer, shown_integer
+from berryeval.metrics.array_checks import (
+    as_cutoff,
+    check_denominator,
+    check_integer,
+    shown_integer,
+)
 from berryeval.metrics.families import ap, rr, sets
 from berryeval.metrics.families import ndcg as _ndcg
 from berryeval.metrics.families import precision as _precision
@@ -69,17 +73,11 @@ class RelevanceJudgment:
 
     def __post_init__(self) -> None:
         """Reject an id or a grade of the wrong type."""
-        object.__setattr__(self, "chunk_id", as_text(self.chunk_id))
-        if not isinstance(self.chunk_id, str):
-            raise TypeError(
-                f"chunk_id must be a str, found {type(self.chunk_id).__name__} {self.chunk_id!r}"
-            )
-        grade = check_integer(f"grade of {self.chunk_id!r}", self.grade)
+        object.__setattr__(self, "chunk_id", _read_id("chunk_id", self.chunk_id))
+        what = f"grade of {self.chunk_id!r}"
+        grade = check_integer(what, self.grade)
         if abs(grade) > _LARGEST_GRADE:
-            found = shown_integer(grade)
-            raise ValueError(
-                f"grade of {self.chunk_id!r} must be within 2**53 of zero, found {found}"
-            )
+            raise ValueError(f"{what} must be within 2**53 of zero, found {shown_integer(grade)}")
         object.__setattr__(self, "grade", grade)
 
 
@@ -96,25 +94,22 @@ def _judge(
     retrieved: Iterable[Id], judgments: Judgments, k: SupportsIndex | None
 ) -> tuple[JudgedRanking, int]:
     """Return the judged ranking and the cutoff of a list metric."""
-    ids = as_ids(retrieved)
-    cutoff = as_cutoff(k)
+    ids, cutoff = as_ids(retrieved), as_cutoff(k)
     grades = {document: float(grade) for document, grade in as_grades(judgments).items()}
     return judge_ids(ids, grades), cutoff or len(ids) or 1
-
-
-def as_cutoff(k: SupportsIndex | None) -> int | None:
-    """Return `k` as a positive int, or None."""
-    if k is None:
-        return None
-    cutoff = check_integer("k", k)
-    if cutoff < 1:
-        raise ValueError(f"k must be 1 or more, found {shown_integer(cutoff)}")
-    return cutoff
 
 
 def as_text(identity: Id) -> str:
     """Return an id as text; a UUID in its usual form."""
     return str(identity) if isinstance(identity, UUID) else identity
+
+
+def _read_id(name: str, given: Id) -> str:
+    """Return an id as text; errors call it `name`."""
+    found = as_text(given)
+    if not isinstance(found, str):
+        raise TypeError(f"{name} must be a str, found {type(found).__name__} {found!r}")
+    return found
 
 
 def as_ids(retrieved: Iterable[Id], name: str = "retrieved") -> tuple[str, ...]:
@@ -197,11 +192,7 @@ class QueryResult:
 
     def __post_init__(self) -> None:
         """Read both inputs once, so that the first metric does not exhaust an iterator."""
-        object.__setattr__(self, "query_id", as_text(self.query_id))
-        if not isinstance(self.query_id, str):
-            raise TypeError(
-                f"query_id must be a str, found {type(self.query_id).__name__} {self.query_id!r}"
-            )
+        object.__setattr__(self, "query_id", _read_id("query_id", self.query_id))
         where = f"of query {self.query_id!r}"
         grades = as_grades(self.judgments, f"judgments {where}")
         judgments = tuple(RelevanceJudgment(*judgment) for judgment in grades.items())

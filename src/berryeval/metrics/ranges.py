@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import numpy as np
@@ -88,3 +88,13 @@ def direction_of(metric: str) -> Direction:
 
     definition = definitions().get(re.split(r"[(@]", metric, maxsplit=1)[0])
     return _DIRECTIONS[definition.better] if definition else "up"
+
+
+def find_deciding(metrics: Iterable[str]) -> str:
+    """Return the first metric that can be better or worse; "" without one."""
+    return next((one for one in metrics if direction_of(one) != "neither"), "")
+
+
+def gain_sign(metric: str) -> Literal[1, -1]:
+    """Return the factor that makes a change of a metric a gain: -1 if lower values are better."""
+    return -1 if direction_of(metric) == "down" else 1

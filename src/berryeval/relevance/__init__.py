@@ -1,4 +1,9 @@
-"""Relevance: judge hits by judgments, by the rules of a pack, or by the expected answer."""
+"""Relevance: judge hits by judgments, by the rules of a pack, or by the expected answer.
+
+>>> from berryeval.relevance import PACKS
+>>> list(PACKS)
+['locomo', 'longmemeval', 'code-retrieval', 'generic']
+"""
 
 from typing import TYPE_CHECKING
 
@@ -12,6 +17,7 @@ if TYPE_CHECKING:
         has_lost_targets,
     )
     from berryeval.relevance.foreign_ids import (
+        PASSAGE,
         STRIPPED,
         IdRules,
         IdTally,
@@ -32,7 +38,7 @@ if TYPE_CHECKING:
         explain_documents,
         find_unknown_chunks,
     )
-    from berryeval.relevance.matching import IdMatch, IdMatcher
+    from berryeval.relevance.matching import IdMatch, IdMatcher, split_path
     from berryeval.relevance.packs.base import (
         PACKS,
         BoundPack,
@@ -53,5 +59,47 @@ if TYPE_CHECKING:
         describe_judging,
         explicit_ids,
     )
+
+    __all__ = [
+        "ANSWER_FIELDS",
+        "ID_FIELDS",
+        "PACKS",
+        "PASSAGE",
+        "STRIPPED",
+        "BoundPack",
+        "Details",
+        "IdMatch",
+        "IdMatcher",
+        "IdRules",
+        "IdTally",
+        "Judgeable",
+        "Judged",
+        "Labels",
+        "LostTargets",
+        "Pack",
+        "PackCorpus",
+        "Rankings",
+        "Relevance",
+        "RelevanceOptions",
+        "UnknownIds",
+        "all_judgments",
+        "check_id",
+        "cutoff_of",
+        "describe_judging",
+        "explain_chunks",
+        "explain_documents",
+        "explain_ids",
+        "explicit_ids",
+        "find_differences",
+        "find_pack",
+        "find_unknown_chunks",
+        "fingerprint_queries",
+        "fingerprint_questions",
+        "has_lost_targets",
+        "rules_hash",
+        "split_path",
+        "strategy_counts",
+        "strategy_used",
+    ]
 else:
     __getattr__, __dir__ = open_door(__name__)

@@ -49,6 +49,7 @@ _CURES: Final = (
     ("path", "extension", "case"), ("chunk", "path", "extension", "case"),
 )  # fmt: skip
 _ENDINGS: Final = ((), ("extension",), ("chunk",), ("chunk", "extension"))  # beside a prefix
+PASSAGE: Final = "passage:"  # begins the id of a hit that had only a text
 _EXAMPLES: Final = 1000  # unknown ids that are kept
 _SHOWN: Final = 3
 _JUDGED: Final = ("judged", "returned was", "are these the ids of the system that was judged?")
@@ -157,6 +158,12 @@ def explain_ids(
     then comes a question about ids that have nothing in common.
     """
     (returned, have, question), fixed = sides, sides is not _SIDES
+    if unknown and all(name.startswith(PASSAGE) for name in unknown):
+        return (
+            "the hits have texts and no ids, and no document of the benchmark contains these "
+            "texts; search the documents of the benchmark (build the retriever from its chunks), "
+            "or return ids beside the texts"
+        )
     padded = [name for name in unknown if name != name.strip()]
     for name in set(known).intersection(map(str.strip, padded)) if padded else ():
         example = next(one for one in padded if one.strip() == name)
@@ -315,7 +322,7 @@ class IdTally:
         if not count or (not self._lists_ids and count < self._retrieved):
             return None
         examples = tuple(self._examples)
-        known = dict.fromkeys(chain((text.document for text in self._targets.corpus), self._judged))
+        known = dict.fromkeys(chain(self._targets.corpus.ids, self._judged))
         known |= dict.fromkeys(self._targets.chunks)
         certain = self._lists_ids or _is_curable(examples, known)
         explanation = explain_ids(examples, known)

@@ -55,8 +55,8 @@ def find_lost(
     ids = [one.target.chunk for one in wanted if one.target.chunk] if chunks else []
     unknown = find_unknown_chunks(ids, chunks)
     missing = [name for name in ids if name in unknown]
-    parts = [explain_documents(documents, [text.document for text in targets.corpus])]
-    parts.append(explain_chunks(missing, [chunk.id for chunk in chunks]))
+    parts = [explain_documents(documents, [*targets.corpus.ids])] if documents else []
+    parts += [explain_chunks(missing, [chunk.id for chunk in chunks])] if missing else []
     others = [one for one in lost if one.judgment.target.document not in documents]
     if others:
         parts.append(f"query {others[0].judgment.query_id!r:.80}: {others[0].reason}")
@@ -65,7 +65,9 @@ def find_lost(
 
 def find_unknown_chunks(names: Iterable[str], chunks: Sequence[Chunk]) -> set[str]:
     """Return the judged ids that no chunk has, neither as its id nor by its document or section."""
-    unknown = set(names).difference(chunk.id for chunk in chunks)
+    unknown = set(names)
+    if unknown:
+        unknown.difference_update(chunk.id for chunk in chunks)
     matcher = IdMatcher(unknown)
     for chunk in chunks if unknown else ():
         hit = Hit(chunk.id, doc_id=chunk.doc_id, section=chunk.section, metadata=chunk.metadata)

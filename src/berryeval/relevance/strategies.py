@@ -17,7 +17,14 @@ from berryeval._internal.serial import type_mismatch
 from berryeval._internal.text import find_field
 from berryeval._internal.validate import is_number, reject_unknown, require_fraction
 from berryeval.anchors import CoverageRule, Location, Target, Targets, build_ranking, find_credit
-from berryeval.data import TOKEN_THRESHOLD, Anchor, Judgment, Strategy
+from berryeval.data import (
+    TOKEN_THRESHOLD,
+    Anchor,
+    Judgment,
+    Strategy,
+    as_sequence,
+    index_records,
+)
 from berryeval.relevance.foreign_ids import IdTally
 from berryeval.relevance.hits import NO_STRATEGY
 from berryeval.relevance.lost_targets import LostTargets, find_lost
@@ -232,7 +239,7 @@ class Judgeable(Protocol):
     """The parts of a benchmark that relevance needs."""
 
     @property
-    def documents(self) -> tuple[Document, ...]:
+    def documents(self) -> Sequence[Document]:
         """Documents of the corpus."""
 
     @property
@@ -275,14 +282,14 @@ class Relevance:
     ) -> None:
         pack = self.pack = find_pack(benchmark.pack) if benchmark.pack else None
         self.options = RelevanceOptions.load(pack, options)
-        self._chunks = None if chunks is None else list(chunks)
+        self._chunks = None if chunks is None else as_sequence(chunks)
         judgments = self._judgments = list(all_judgments(benchmark))
         rule = CoverageRule(self.options.coverage)
         targets = self.targets = Targets.locate(
             judgments, benchmark.documents or None, chunks=self._chunks, rule=rule
         )
         self._queries = {query.id: query for query in benchmark.queries}
-        self._documents = {document.id: document for document in benchmark.documents}
+        self._documents = index_records(benchmark.documents)
         self._naming = Naming(judgments, targets)
         corpus = PackCorpus(self._documents, targets.corpus, targets.place)
         owns = pack is not None and "relevance" in pack.seals
@@ -325,8 +332,7 @@ class Relevance:
 
     def read(self, span: Span) -> str:
         """Return the text of a span; empty if its document is unknown."""
-        text = self.targets.corpus.text(span.document)
-        return text.text[span.start : span.end] if text else ""
+        return self.targets.corpus.read(span)
 
     @cached_property
     def texts(self) -> Texts:
@@ -391,10 +397,11 @@ def all_judgments(benchmark: Judgeable) -> Iterator[Judgment]:
     """Yield the judgments of the benchmark and the ids in metadata of other queries."""
     yield from benchmark.judgments
     judged = {judgment.query_id for judgment in benchmark.judgments}
-    documents = {document.id for document in benchmark.documents}
+    documents: Mapping[str, Document] | None = None
     for query in benchmark.queries:
         if query.id not in judged:
             for identity, grade in (explicit_ids(query) or {}).items():
+                documents = index_records(benchmark.documents) if documents is None else documents
                 known = identity in documents
                 target = Anchor(document=identity) if known else Anchor(chunk=identity)
                 yield Judgment(query.id, target, grade)

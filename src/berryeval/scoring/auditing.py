@@ -6,13 +6,14 @@ import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 import numpy as np
 
 from berryeval._internal.aggregates import aggregate
 from berryeval._internal.files import PathLike, display_name
-from berryeval._internal.text import pluralize
+from berryeval._internal.notebook import build_frame
+from berryeval._internal.text import pluralize, truncate
 from berryeval.data import (
     FaultyLine,
     JudgedRanking,
@@ -21,21 +22,24 @@ from berryeval.data import (
     RawRow,
     Run,
     StringColumn,
+    judge_all,
     load_table,
     read_raw_rows,
 )
 from berryeval.metrics import Conventions, Metric, find_profile, parse_metrics
-from berryeval.scoring.engine import judge_all, value_of
+from berryeval.scoring.engine import value_of
 from berryeval.scoring.ties import (
     Span,
     TieEffect,
     TieGroup,
+    TieRange,
     compute_effect,
     find_ties,
     require_ranking,
 )
 
 if TYPE_CHECKING:
+    from berryeval._internal.notebook import FrameLibrary
     from berryeval.data import Kind
 
 SHOWN: Final = 5
@@ -90,27 +94,15 @@ class RankConflict:
         )
 
 
-@dataclass(frozen=True)
-class TieRange:
-    """The aggregate of a metric with ties broken in the worst, the best and a random way."""
+class Finding(NamedTuple):
+    """One finding: its text, and the query and document it is about."""
 
-    value: float
-    worst: float
-    best: float
-    expected: float
-    exact: bool
-
-    def __str__(self) -> str:
-        how = "" if self.exact else " (sampled, fixed seed)"
-        if self.worst == self.best:
-            return f"{self.value:.4f}: ties change nothing{how}"
-        return (
-            f"{self.value:.4f}: ties could make it {self.worst:.4f} to {self.best:.4f}, "
-            f"{self.expected:.4f} on average{how}"
-        )
+    text: str
+    query: str = ""
+    document: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class AuditReport:
     """Findings that make a score doubtful.
 
@@ -157,7 +149,7 @@ class AuditReport:
 
     def text(self) -> str:
         """Format the report with a line per kind of finding."""
-        queries = pluralize(self.queries, "judged query", "judged queries")
+        queries = pluralize(self.queries, "judged query")
         lines = [f"audit of {self.run}: {queries}, top {self.k}"]
         lines += [f"  {title}: {_listed(found)}" for title, found in self._findings() if found]
         if self.clean:
@@ -165,30 +157,62 @@ class AuditReport:
         lines += [f"  {name} {found}" for name, found in self.tie_ranges.items()]
         return "\n".join(lines)
 
-    def _findings(self) -> list[tuple[str, list[str]]]:
-        """Return the kinds of findings with the findings as text."""
-        faults: dict[str, list[str]] = {"faulty line": [], "repeated document": [], "NaN": []}
+    def to_frame(self, library: FrameLibrary | None = None) -> Any:
+        """Return a data frame with a row per finding: its kind, query, document and text.
+
+        `library` is "pandas" or "polars"; by default pandas, or polars without pandas.
+        """
+        rows = [(kind, one) for kind, found in self._findings() for one in found]
+        columns = {
+            "finding": [kind for kind, _ in rows],
+            "query": [one.query for _, one in rows],
+            "document": [one.document for _, one in rows],
+            "text": [one.text for _, one in rows],
+        }
+        return build_frame(columns, library)
+
+    def __repr__(self) -> str:
+        found = [f"{kind}: {len(found):,}" for kind, found in self._findings() if found]
+        queries = pluralize(self.queries, "judged query")
+        parts = [repr(truncate(self.run)), queries, *(found or ["nothing to report"])]
+        return f"AuditReport({', '.join(parts)})"
+
+    def _repr_html_(self) -> str:
+        from berryeval.scoring.score_preview import preview_audit
+
+        return preview_audit(self, self._findings())
+
+    def _findings(self) -> list[tuple[str, list[Finding]]]:
+        """Return the kinds of findings with the findings."""
+        faults: dict[str, list[Finding]] = {"faulty line": [], "repeated document": [], "NaN": []}
         for fault in self.faults:
-            faults[fault.kind].append(str(fault))
-        crossing = [str(tie) for tie in self.ties if tie.crosses]
-        within = [str(tie) for tie in self.ties if not tie.crosses]
+            faults[fault.kind].append(Finding(str(fault), fault.query, fault.document))
+        crossing = [Finding(str(tie), tie.query) for tie in self.ties if tie.crosses]
+        within = [Finding(str(tie), tie.query) for tie in self.ties if not tie.crosses]
         share = sum(self.unjudged.values()) / self.top if self.top else 0.0
         return [
             ("faulty lines", faults["faulty line"]),
             ("repeated documents", faults["repeated document"]),
             ("NaN instead of a number", faults["NaN"]),
-            ("judged queries missing from the run", list(self.missing_queries)),
-            ("queries with an empty ranking", list(self.empty_queries)),
-            ("queries of the run without judgments", list(self.extra_queries)),
-            ("judged queries without relevant documents", list(self.without_relevant)),
+            ("judged queries missing from the run", _of_queries(self.missing_queries)),
+            ("queries with an empty ranking", _of_queries(self.empty_queries)),
+            ("queries of the run without judgments", _of_queries(self.extra_queries)),
+            ("judged queries without relevant documents", _of_queries(self.without_relevant)),
             (
                 f"queries with unjudged documents in the top {self.k} ({share:.1%} of the top)",
-                [f"{query} ({count})" for query, count in self.unjudged.items()],
+                [Finding(f"{query} ({count})", query) for query, count in self.unjudged.items()],
             ),
-            ("queries whose rank column contradicts the scores", [*map(str, self.rank_conflicts)]),
+            (
+                "queries whose rank column contradicts the scores",
+                [Finding(str(one), one.query) for one in self.rank_conflicts],
+            ),
             (f"ties across rank {self.k}", crossing),
             (f"ties within the top {self.k}", within),
         ]
+
+
+def _of_queries(queries: Sequence[str]) -> list[Finding]:
+    return [Finding(query, query) for query in queries]
 
 
 def _json_safe(value: Any) -> Any:
@@ -199,9 +223,9 @@ def _json_safe(value: Any) -> Any:
     return str(value) if isinstance(value, float) and math.isinf(value) else value
 
 
-def _listed(found: list[str]) -> str:
+def _listed(found: list[Finding]) -> str:
     more = f", and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
-    return f"{len(found)}: {', '.join(found[:SHOWN])}{more}"
+    return f"{len(found)}: {', '.join(one.text for one in found[:SHOWN])}{more}"
 
 
 @dataclass

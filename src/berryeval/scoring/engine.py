@@ -6,42 +6,52 @@ import logging
 import math
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from berryeval._internal import backend as _backend
-from berryeval._internal.files import PathLike, display_name, read_bytes, read_in_place
+from berryeval._internal.files import (
+    PathLike,
+    display_name,
+    keep_pipe,
+    read_bytes,
+    read_in_place,
+)
 from berryeval._internal.text import pluralize
 from berryeval._internal.validate import is_number
 from berryeval.data import (
-    JudgedHit,
     JudgedRanking,
     Qrels,
+    QueryTable,
     RankingRule,
     Run,
     SubtopicRanking,
     is_text_file,
+    judge_documents,
     judge_subtopics,
+    open_rows,
     table_from_text,
 )
-from berryeval.errors import MetricError
+from berryeval.errors import DataError, MetricError
 from berryeval.metrics import Conventions, Metric, native_spec, request_metrics
 from berryeval.scoring.scores import Scores
 
 if TYPE_CHECKING:
-    from berryeval.data import QueryTable, SpanRanking
+    from berryeval.data import RowSource, SpanRanking
     from berryeval.metrics import RequestedMetrics
+    from berryeval.scoring.blocks import Follower
     from berryeval.scoring.scores import Outcome
 
 
 log = logging.getLogger("berryeval")
 _NOTHING: Final = " nothing as relevant"
-_MOST_IDS: Final = 10_000  # of a run, to explain why none is judged
+MOST_IDS: Final = 10_000  # of a run, to explain why none is judged
 
 
 def evaluate(
@@ -66,9 +76,9 @@ def evaluate(
 
     Args:
         qrels: `Qrels`, or an argument of `Qrels.load`: a dict `{query: {document: grade}}`, a path
-            (TREC, BEIR, JSON, Parquet), a frame (pandas, polars, Arrow), or an array of ids.
-        run: `Run`, or an argument of `Run.load`: the same with scores. A TREC file is scored while
-            it is read, without building a table.
+            (TREC, BEIR, JSON, CSV, Parquet), a frame (pandas, polars, Arrow), or an array of ids.
+        run: `Run`, or an argument of `Run.load`: the same with scores. A TREC file, and any large
+            file (TREC, CSV, Parquet) or folder, is scored while it is read, in bounded memory.
         metrics: Names in any spelling, or `Metric` objects.
         profile: Conventions to follow: a name in `PROFILES`, or `Conventions`.
         lenient: Drop faulty lines and repeated documents and count them in `Scores.dropped`,
@@ -81,43 +91,120 @@ def evaluate(
 
 
 def score_request(
-    qrels: Any, run: Any, requested: RequestedMetrics, *, lenient: bool = False
+    qrels: Any,
+    run: Any,
+    requested: RequestedMetrics,
+    *,
+    lenient: bool = False,
+    follower: Follower | None = None,
 ) -> Scores:
-    """Score a run with parsed metrics; see `evaluate`."""
-    for metric in requested.metrics:
+    """Score a run with parsed metrics; see `evaluate`. The follower is notified of large files."""
+    reject_spans(requested.metrics)
+    judgments = Qrels.load(qrels, lenient=lenient)
+    if lenient:
+        judgments = as_qrels(judgments, lenient=True)
+        _reject_unusable(judgments)
+    if isinstance(run, str | os.PathLike):
+        return _score_path(judgments, run, requested, lenient=lenient, follower=follower)
+    return _score_run(judgments, as_run(run, lenient=lenient), requested)
+
+
+def _score_run(judgments: Qrels, run: Run, requested: RequestedMetrics) -> Scores:
+    found = score_tables(judgments, run, requested.metrics, requested.conventions.rule)
+    return _finish(judgments, found, requested, lambda: run.table)
+
+
+def _finish(
+    judgments: Qrels,
+    found: RawScores,
+    requested: RequestedMetrics,
+    read_run: Callable[[], QueryTable],
+) -> Scores:
+    ids = judgments.flat.queries.to_bytes_list()
+    scores = build_scores(ids, judgments.table.dropped, found, requested)
+    return explain_scores(scores, judgments, requested.metrics, read_run)
+
+
+def _score_path(
+    judgments: Qrels,
+    path: PathLike,
+    requested: RequestedMetrics,
+    *,
+    lenient: bool,
+    follower: Follower | None,
+) -> Scores:
+    """Score a file: while it is read if it is large or a TREC file, otherwise as a whole."""
+    with keep_pipe(path) as kept:
+        text = kept if isinstance(kept, np.ndarray) else None
+        place = kept if isinstance(kept, Path) else path
+        name = display_name(path)
+        source = None if text is not None else open_rows(place, lenient=lenient, name=name)
+        found = None
+        if is_text_file(path) and not lenient:
+            found, text = _score_file(place, text, judgments.flat, requested, source, follower)
+        if found is not None:
+
+            def read_run() -> QueryTable:
+                if source is not None:
+                    return read_first_rows(source)
+                return table_from_text(read_bytes(path) if text is None else text, "run", name)
+
+            return _finish(judgments, found, requested, read_run)
+        if source is not None:
+            from berryeval.scoring.blocks import score_source
+
+            return score_source(judgments, source, requested, lenient=lenient, follower=follower)
+    if text is None:
+        return _score_run(judgments, as_run(path, lenient=lenient), requested)
+    rows = table_from_text(text, "run", name, lenient=lenient)  # it reports faults
+    return _score_run(judgments, Run(rows, rows.labels.get("tag", "run")), requested)
+
+
+def read_first_rows(source: RowSource) -> QueryTable:
+    """Return the beginning of a run, to explain why none of it is judged."""
+    blocks: list[QueryTable] = []
+    rows = 0
+    for block in source.read_blocks(whole=False):
+        blocks.append(block)
+        rows += len(block.values)
+        if rows >= MOST_IDS:
+            break
+    return QueryTable.joined(blocks)
+
+
+def _reject_unusable(judgments: Qrels) -> None:
+    """Reject judgments whose rows were all dropped: nothing would be scored."""
+    table = judgments.table
+    if table.dropped and not len(table.values):
+        rows = pluralize(table.dropped, "row")
+        raise DataError(
+            f"{table.source or 'the judgments'}: no row can be used ({rows} dropped), so there is "
+            "nothing to score; without lenient, the first fault is named"
+        )
+
+
+def reject_spans(metrics: Iterable[Metric]) -> None:
+    """Reject metrics of texts, which ids do not have."""
+    for metric in metrics:
         if metric.definition.kind == "spans":
             raise MetricError(
                 f"{metric} needs the texts of hits, and ids have none; rescore a run of eval with "
                 f"its benchmark (berryeval runs rescore RUN -m {metric}, without --qrels), or use "
                 "evaluate_hits(benchmark, hits, ...) in Python"
             )
-    judgments = Qrels.load(qrels, lenient=lenient)
-    if lenient:
-        judgments = as_qrels(judgments, lenient=True)
-    table = judgments.flat
-    ids, arrays = table.queries.to_bytes_list(), table.arrays
-    threads, rule = _backend.thread_count(), requested.conventions.rule
-    found = text = None
-    if isinstance(run, str | os.PathLike) and is_text_file(run) and not lenient:
-        found, text = _score_file(run, arrays, len(ids), requested, threads)
-        if found is None:  # the table reader reports faults of the file
-            rows = table_from_text(
-                read_bytes(run) if text is None else text, "run", display_name(run)
-            )
-            run, text = Run(rows, rows.labels.get("tag", "run")), None
-    if found is None:
-        found = score_tables(judgments, as_run(run, lenient=lenient), requested.metrics, rule)
-    scores = build_scores(ids, judgments.table.dropped, found, requested)
-    if scores.shares_no_query or (scores.counts[:, 0].any() and not scores.counts[:, 1].any()):
-        if text is not None:  # it was scored while it was read, and may be a pipe
-            run = Run(table_from_text(text, "run", display_name(run)))
-        ranked = as_run(run, lenient=lenient).table
-        if scores.shares_no_query:
-            note = _explain_no_query(judgments.table, ranked, scores)
-        else:
-            note = _explain_unjudged(table, ranked, scores)
-        return replace(scores, notes=(note,))
-    high = explain_levels(requested.metrics, table.values)
+
+
+def explain_scores(
+    scores: Scores, judgments: Qrels, metrics: Sequence[Metric], read_run: Callable[[], QueryTable]
+) -> Scores:
+    """Add a note to scores whose zeros come from ids that do not fit, or from a level too high."""
+    if not scores.count and not scores.left_out:
+        return replace(scores, notes=("there are no judgments, so nothing is scored",))
+    if scores.shares_no_query:
+        return replace(scores, notes=(_explain_no_query(judgments.table, read_run(), scores),))
+    if scores.counts[:, 0].any() and not scores.counts[:, 1].any():
+        return replace(scores, notes=(_explain_unjudged(judgments.flat, read_run(), scores),))
+    high = explain_levels(metrics, judgments.flat.values)
     return replace(scores, notes=(high,)) if high else scores
 
 
@@ -136,7 +223,7 @@ def explain_levels(metrics: Iterable[Metric], grades: npt.ArrayLike) -> str:
 
 
 def find_level_note(scores: Scores, metric: str) -> str:
-    """Return the note of `explain_levels` if it is about this metric; empty if there is none."""
+    """Return the note of `explain_levels` if it is about this metric, or an empty text."""
     noted = ((note, note.partition(_NOTHING)[0]) for note in scores.notes if _NOTHING in note)
     return next((note for note, names in noted if metric in re.split(", | ", names)), "")
 
@@ -161,7 +248,7 @@ def _explain_unjudged(judgments: QueryTable, run: QueryTable, scores: Scores) ->
     from berryeval.relevance import explain_ids
 
     known = dict.fromkeys(judgments.documents)
-    unknown = list(dict.fromkeys(islice(run.documents, _MOST_IDS)))
+    unknown = list(dict.fromkeys(islice(run.documents, MOST_IDS)))
     count = int(scores.counts[:, 0].sum())
     found = f"none of {pluralize(count, 'retrieved document')} is judged for its query"
     if any(name in known for name in unknown):
@@ -278,7 +365,7 @@ def _score_in_python(
     subtopics = any(metrics[row].definition.kind == "subtopics" for row in rows)
     for query, match in enumerate(matches.tolist()):
         run_query = None if match < 0 else match
-        judged = judge(judgments.flat, query, run, run_query, rule)
+        judged = judge_documents(judgments.flat, query, run, run_query, rule)
         views: dict[str, JudgedRanking | SubtopicRanking] = {"ranking": judged}
         if subtopics:
             views["subtopics"] = judge_subtopics(judgments.table, query, run, run_query, rule)
@@ -310,56 +397,41 @@ def _not_finite(metric: Metric, query: str, value: float) -> MetricError:
     return MetricError(f"{metric} of query {query!r} must be a finite number, found {value}")
 
 
-def judge(
-    qrels: QueryTable, query: int, run: QueryTable, run_query: int | None, rule: RankingRule
-) -> JudgedRanking:
-    """Join one query in Python; the native twin is `QueryJudge`."""
-    start, end = int(qrels.offsets[query]), int(qrels.offsets[query + 1])
-    grade_of: dict[bytes, float] = {}
-    for row, document in enumerate(qrels.documents.to_bytes_list(start, end), start=start):
-        if document in grade_of:
-            raise qrels.repeated_error(row)
-        grade_of[document] = float(qrels.values[row])
-    grades = sorted(grade_of.values(), reverse=True)
-    if run_query is None:
-        return JudgedRanking((), 0, tuple(grades))
-    ranked = rule.ranked(run, run_query)
-    hits = [
-        JudgedHit(rank, grade_of[document])
-        for rank, document in enumerate(ranked, start=1)
-        if document in grade_of
-    ]
-    return JudgedRanking(tuple(hits), len(ranked), tuple(grades))
-
-
 def _score_file(
     path: PathLike,
-    qrels: tuple[Any, ...],
-    count: int,
+    text: npt.NDArray[np.uint8] | None,
+    table: QueryTable,
     requested: RequestedMetrics,
-    threads: int,
+    source: RowSource | None,
+    follower: Follower | None,
 ) -> tuple[RawScores | None, npt.NDArray[np.uint8] | None]:
     """Score a run while reading its file; return also its text if it had to be read as a whole.
 
-    The scores are None for a file that only the reader of tables can score or reject.
+    The scores are None for a file that only the reader of tables can score or reject. A `source`
+    stands for a file that is not to be read as a whole, `text` for what has been read.
     """
     if _backend.native is None or None in requested.specs:
-        return None, None
+        return None, text
     native, rule, outcome = _backend.native, requested.conventions.rule, {}
+    count = len(table.queries)
     values = np.zeros((len(requested.specs), count), dtype=np.float64)
     counts = np.zeros((count, 4), dtype=np.int64)
     options = (
-        requested.specs, rule.ties, rule.single_precision, rule.depth or 0, values, counts, threads
+        requested.specs, rule.ties, rule.single_precision, rule.depth or 0, values, counts,
+        _backend.thread_count(),
     )  # fmt: skip
 
     def read(descriptor: int, size: int) -> bool:
-        outcome.update(native.score_run_file(qrels, descriptor, size, *options))
+        outcome.update(native.score_run_file(table.arrays, descriptor, size, *options))
         return bool(outcome["clean"])
 
-    text = None
-    if not read_in_place(path, read):
-        text = read_bytes(path)
-        outcome = native.score_run_text(qrels, text, *options)
+    if source is not None:
+        from berryeval.scoring.blocks import read_large
+
+        read_large(path, read, source.size, follower)
+    elif text is not None or not read_in_place(path, read):
+        text = read_bytes(path) if text is None else text
+        outcome = native.score_run_text(table.arrays, text, *options)
     if not outcome["clean"]:
         return None, text
     extra = [query.decode() for query in sorted(outcome["extra_queries"])]
@@ -370,18 +442,3 @@ def native_rows(metrics: Sequence[Metric]) -> list[int]:
     """Return the places of the metrics that the native core computes."""
     native = _backend.native is not None
     return [row for row, metric in enumerate(metrics) if native and metric.definition.native]
-
-
-def judge_all(
-    qrels: QueryTable, run: QueryTable, rule: RankingRule, *, missing: bool = True
-) -> Iterator[tuple[str, int | None, JudgedRanking]]:
-    """Yield each judged query, sorted by bytes, its place in the run, and its judged ranking.
-
-    `missing` is whether to yield queries that are not in the run.
-    """
-    place_of = {query: place for place, query in enumerate(run.queries)}
-    ids = list(qrels.queries)
-    for place in sorted(range(len(ids)), key=lambda place: ids[place].encode()):
-        match = place_of.get(ids[place])
-        if missing or match is not None:
-            yield ids[place], match, judge(qrels, place, run, match, rule)

@@ -12,11 +12,13 @@ import numpy as np
 import numpy.typing as npt
 
 from berryeval._internal.aggregates import Interval, aggregate, bootstrap_interval, t_interval
-from berryeval._internal.optional import import_optional
-from berryeval._internal.text import pluralize
+from berryeval._internal.notebook import MOST_METRICS, build_frame
+from berryeval._internal.text import pluralize, truncate
 from berryeval.data import TOKEN_THRESHOLD, Strategy
 
 if TYPE_CHECKING:
+    from berryeval._internal.charts import Charts
+    from berryeval._internal.notebook import FrameLibrary
     from berryeval._internal.serial import LazyObject
     from berryeval.relevance import Details
 
@@ -363,13 +365,23 @@ class Scores:
 
         return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)
 
-    def to_frame(self, library: Literal["pandas", "polars"] = "pandas") -> Any:
-        """Return a data frame with a row per query and columns for outcome and metrics."""
+    def to_frame(self, library: FrameLibrary | None = None) -> Any:
+        """Return a data frame with a row per query and columns for outcome and metrics.
+
+        `library` is "pandas" or "polars"; by default pandas, or polars without pandas.
+        """
         columns: dict[str, Any] = {"query": list(self.queries), "outcome": list(self.outcomes)}
         columns.update(zip(self.metrics, self.values, strict=True))
-        if library not in {"pandas", "polars"}:
-            raise ValueError(f"library must be 'pandas' or 'polars', found {library!r}")
-        return import_optional(library, "a data frame").DataFrame(columns)
+        return build_frame(columns, library)
+
+    def plot(self) -> Charts:
+        """Draw every metric between 0 and 1 with its 95 % interval, as in the HTML report.
+
+        The chart shows itself in a notebook and has `save(path)`; it needs the extra `report`.
+        """
+        from berryeval._internal.charts import draw
+
+        return draw("scores", self)
 
     def __len__(self) -> int:
         return self.count
@@ -390,8 +402,16 @@ class Scores:
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        shown = ", ".join(f"{name}={value:.4f}" for name, value in self.mean.items())
-        return f"Scores({self.run_name!r}, {pluralize(len(self), 'query', 'queries')}, {shown})"
+        shown = [f"{name}={self.mean[name]:.4f}" for name in self.metrics[:MOST_METRICS]]
+        if len(self.metrics) > MOST_METRICS:
+            shown.append(f"and {len(self.metrics) - MOST_METRICS} more")
+        queries = pluralize(len(self), "query")
+        return f"Scores({', '.join([repr(truncate(self.run_name)), queries, *shown])})"
+
+    def _repr_html_(self) -> str:
+        from berryeval.scoring.score_preview import preview_scores
+
+        return preview_scores(self)
 
 
 class ByMetric(Mapping[str, float]):

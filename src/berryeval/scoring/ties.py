@@ -99,6 +99,26 @@ class TieEffect:
     exact: bool
 
 
+@dataclass(frozen=True)
+class TieRange:
+    """The aggregate of a metric with ties broken in the worst, the best and a random way."""
+
+    value: float
+    worst: float
+    best: float
+    expected: float
+    exact: bool
+
+    def __str__(self) -> str:
+        how = "" if self.exact else " (sampled, fixed seed)"
+        if self.worst == self.best:
+            return f"{self.value:.4f}: ties change nothing{how}"
+        return (
+            f"{self.value:.4f}: ties could make it {self.worst:.4f} to {self.best:.4f}, "
+            f"{self.expected:.4f} on average{how}"
+        )
+
+
 def require_ranking(metric: Metric) -> Metric:
     """Require a metric of grades at ranks, the only kind that can be audited."""
     if metric.definition.kind != "ranking":

@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from berryeval._internal.aggregates import Interval, aggregate
-from berryeval.data import JudgedHit, JudgedRanking
+from berryeval.data import JudgedHit, JudgedRanking, judge_all
 from berryeval.metrics import Conventions, Metric, find_profile, parse_metric
-from berryeval.scoring.engine import as_qrels, as_run, judge_all, value_of
+from berryeval.scoring.engine import as_qrels, as_run, value_of
 from berryeval.scoring.ties import require_ranking
 
 if TYPE_CHECKING:

@@ -10,8 +10,7 @@ from berryeval._internal.door import open_door
 
 if TYPE_CHECKING:
     from berryeval.stats.alignment import describe_unanswered
-    from berryeval.stats.bounded_means import bounded_interval
-    from berryeval.stats.comparison import Comparison, PairedDifference
+    from berryeval.stats.comparison import Comparison, Finding, PairedDifference
     from berryeval.stats.corrections import CORRECTIONS, correct_p_values, tukey_hsd
     from berryeval.stats.effects import (
         POWER,
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     )
     from berryeval.stats.intervals import (
         IntervalMethod,
+        bounded_interval,
         change_beyond_rounding,
         check_level,
         correct_ends,
@@ -38,5 +38,48 @@ if TYPE_CHECKING:
     from berryeval.stats.rank_correlation import ap_correlation, kendall_tau
     from berryeval.stats.student import quantile, student_interval, student_p
     from berryeval.stats.tests import TESTS, TestResult, paired_test
+
+    __all__ = [
+        "CORRECTIONS",
+        "FEWEST_RESAMPLED",
+        "POWER",
+        "TESTS",
+        "Comparison",
+        "EffectSizes",
+        "Equivalence",
+        "Finding",
+        "Floats",
+        "IntervalMethod",
+        "Pair",
+        "PairedDifference",
+        "TestResult",
+        "ap_correlation",
+        "bounded_interval",
+        "change_beyond_rounding",
+        "check_column",
+        "check_level",
+        "compare",
+        "correct_ends",
+        "correct_p_values",
+        "describe_unanswered",
+        "difference_interval",
+        "effect_sizes",
+        "equivalence",
+        "interval_of_change",
+        "is_testable",
+        "kendall_tau",
+        "magnitude",
+        "mean_interval",
+        "minimum_detectable_difference",
+        "paired_test",
+        "power_of",
+        "quantile",
+        "queries_needed",
+        "spread_of",
+        "student_interval",
+        "student_p",
+        "to_test_scale",
+        "tukey_hsd",
+    ]
 else:
     __getattr__, __dir__ = open_door(__name__)

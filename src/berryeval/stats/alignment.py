@@ -122,7 +122,7 @@ def align(systems: Mapping[str, Scores], baseline: str, system: str) -> Alignmen
     for name, scores, other in ((baseline, first, system), (system, second, baseline)):
         alone = [query for query in scores.queries if query not in both]
         if alone:
-            excluded = pluralize(len(alone), "query", "queries")
+            excluded = pluralize(len(alone), "query")
             notes.append(
                 f"excluded {excluded} of {name} that {other} does not have: {_list_some(alone)}"
             )
@@ -136,7 +136,7 @@ def describe_unanswered(name: str, scores: Scores, reported: Iterable[str] = ())
     missing = [query for query in scores.with_outcome("missing") if query not in known]
     if not missing:
         return ""
-    queries = pluralize(scores.count, "query", "queries")
+    queries = pluralize(scores.count, "query")
     zero = "it scores" if len(missing) == 1 else "these score"
     return (
         f"{name} has no answers to {len(missing)} of {queries} ({_list_some(missing)}); {zero} 0, "

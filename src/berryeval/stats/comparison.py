@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
 
 from berryeval._internal.aggregates import Interval
+from berryeval._internal.notebook import SHOWN, build_frame
 from berryeval._internal.numbers import format_p_equation, format_precise_delta
-from berryeval._internal.text import pluralize
+from berryeval._internal.text import pluralize, truncate
 from berryeval.errors import DataError
 from berryeval.metrics import Direction, direction_of, scored_name
 from berryeval.stats.effects import EffectSizes, needed_for
 from berryeval.stats.paired import sign_of
 
+if TYPE_CHECKING:
+    from berryeval._internal.charts import Charts
+    from berryeval._internal.notebook import FrameLibrary
+
+Finding: TypeAlias = Literal[
+    "better", "worse", "higher", "lower", "mixed", "not significant", "not tested"
+]
 _NAMES: Final = {
     "holm": "Holm",
     "bonferroni": "Bonferroni",
@@ -28,7 +37,7 @@ _MEAN_TESTS: Final = ("randomization test", "paired t test", "bootstrap test")  
 _MANY: Final = 1_000_000  # queries; larger numbers are not printed
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class PairedDifference:
     """One metric of two systems, over the queries that both have.
 
@@ -133,6 +142,19 @@ class PairedDifference:
         return self.shown and _GAINS[self.direction] * self.difference < 0
 
     @property
+    def finding(self) -> Finding:
+        """The result in a word or two."""
+        if self.p_corrected is None:
+            return "not tested"
+        if not self.significant:
+            return "not significant"
+        if self.mixed:
+            return "mixed"
+        if self.better or self.worse:
+            return "better" if self.better else "worse"
+        return "higher" if self.difference > 0 else "lower"
+
+    @property
     def needed(self) -> int | None:
         """Number of queries with 80 % power for this difference.
 
@@ -146,6 +168,9 @@ class PairedDifference:
     def sentence(self) -> str:
         """The result as a sentence."""
         return format_finding(self)
+
+    def __repr__(self) -> str:
+        return f"PairedDifference({self.sentence})"
 
     def to_dict(self) -> dict[str, Any]:
         """Return all fields and the sentence for JSON, in full precision."""
@@ -174,7 +199,7 @@ class PairedDifference:
         return cls(**values)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Comparison:
     """A comparison of two or more systems.
 
@@ -241,6 +266,41 @@ class Comparison:
         """One sentence per row."""
         return tuple(row.sentence for row in self.rows)
 
+    def to_frame(self, library: FrameLibrary | None = None) -> Any:
+        """Return a data frame with a row per metric and pair, for all queries and each group.
+
+        `library` is "pandas" or "polars"; by default pandas, or polars without pandas.
+        """
+        from berryeval.stats.comparison_table import tabulate
+
+        return build_frame(tabulate(self), library)
+
+    def plot(self, *names: str) -> Charts:
+        """Draw the differences of each pair with their intervals, as in the HTML report.
+
+        The charts show themselves in a notebook and have `save(path)`; they need the extra
+        `report`. Each has the name of its pair, such as "new against old"; `names` chooses some.
+        """
+        from berryeval._internal.charts import draw
+
+        return draw("comparison", self).select(names)
+
+    def __repr__(self) -> str:
+        pairs = f"against {self.baseline!r}" if self.baseline else "all pairs"
+        counts = Counter(row.finding for row in self.rows)
+        found = [f"{counts[name]} {name}" for name in get_args(Finding) if counts[name]]
+        systems = [repr(truncate(name)) for name in self.systems[:SHOWN]]
+        if len(self.systems) > SHOWN:
+            systems.append(f"and {len(self.systems) - SHOWN} more")
+        parts = [", ".join(systems), pairs, pluralize(len(self.metrics), "metric")]
+        groups = [pluralize(len(self.groups), "group")] * bool(self.groups)
+        return f"Comparison({'; '.join([*parts, ', '.join(found) or 'no rows', *groups])})"
+
+    def _repr_html_(self) -> str:
+        from berryeval.stats.comparison_table import preview
+
+        return preview(self)
+
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison for JSON, in full precision; `from_dict` reads it."""
         data = dict(vars(self))
@@ -287,7 +347,7 @@ def format_finding(row: PairedDifference) -> str:
         parts.append(format_p_equation(row.p_corrected) + family)
     if row.effect is not None:
         parts.append(f"{row.effect.word} effect")
-    parts.append(pluralize(row.n, "query", "queries"))
+    parts.append(pluralize(row.n, "query"))
     return f"{_verdict(row)}: {', '.join(parts)}{_power_clause(row)}"
 
 

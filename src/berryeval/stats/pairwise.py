@@ -34,7 +34,7 @@ from berryeval.stats.intervals import (
     interval_of_change,
 )
 from berryeval.stats.paired import FEWEST_RESAMPLED, Pair, sign_of, spread_of
-from berryeval.stats.tests import SAMPLES, TESTS, TestResult, check_count, paired_test
+from berryeval.stats.tests import SAMPLES, TESTS, TestResult, check_samples, paired_test
 
 if TYPE_CHECKING:
     from berryeval._internal.aggregates import Interval
@@ -276,7 +276,7 @@ def _check_options(options: Options) -> Options:
         )
     check_method(options.interval)
     check_level(options.level)
-    check_count("samples", options.samples)
+    check_samples(options.samples)
     seed, samples = index(options.seed), index(options.samples)
     return replace(options, test=test, correction=correction, seed=seed, samples=samples)
 

@@ -142,19 +142,19 @@ def paired_test(name: str, a: Any, b: Any, *, seed: int = 0, samples: int = SAMP
             f"{type(name).__name__}; there are {', '.join(TESTS)}"
         )
     test = TESTS.get(name)
-    check_count("samples", samples)
+    check_samples(samples)
     pair = Pair.of(a, b)
     if pair.size == 1:
         return TestResult(None, None, name, cannot="one query is not enough for a test")
     return test(pair, seed, samples)
 
 
-def check_count(name: str, count: Any, least: int = 1) -> None:
-    """Require a whole number of at least `least`."""
-    if not is_whole(count):
-        raise TypeError(f"{name} must be a whole number, found {count!r:.80}")
-    if count < least:
-        raise ValueError(f"{name} must be at least {least}, found {count}")
+def check_samples(samples: Any) -> None:
+    """Require a whole number of at least 1."""
+    if not is_whole(samples):
+        raise TypeError(f"samples must be a whole number, found {samples!r:.80}")
+    if samples < 1:
+        raise ValueError(f"samples must be at least 1, found {samples}")
 
 
 EXACT_UP_TO: Final = 32  # differing queries; the 2^16 sums of each half are quickly sorted

@@ -17,11 +17,12 @@ from berryeval.data import (
     RankingRule,
     Run,
     StringColumn,
+    judge_documents,
     read_table,
 )
 from berryeval.errors import DataError, MetricError
 from berryeval.metrics import Conventions, Metric, definitions
-from berryeval.scoring import evaluate, judge
+from berryeval.scoring import evaluate
 from berryeval.trec_eval.lines import Report, Values
 from berryeval.trec_eval.preferences import (
     PREFERENCE_METRICS,
@@ -315,7 +316,7 @@ def _is_zero(column: Column, topic: Topic, judgments: QueryTable, level: int) ->
 def _judge_topic(
     judgments: QueryTable, run: QueryTable, rule: RankingRule, settings: Settings, topic: Topic
 ) -> JudgedRanking:
-    judged = judge(judgments, topic.judged, run, topic.ranked, rule)
+    judged = judge_documents(judgments, topic.judged, run, topic.ranked, rule)
     return judged.condensed() if settings.judged_only else judged
 
 
@@ -333,7 +334,10 @@ def _score_groups(job: _Job, run: Run) -> list[Values]:
     rule = RankingRule(depth=job.settings.depth)
     groups, places = split_groups(job.judgments)
     rankings = [
-        [judge(groups, place, run.table, topic.ranked, rule) for place in places[topic.judged]]
+        [
+            judge_documents(groups, place, run.table, topic.ranked, rule)
+            for place in places[topic.judged]
+        ]
         for topic in job.topics
     ]
     values: list[Values] = []

@@ -9,19 +9,29 @@ from __future__ import annotations
 import datetime as dt
 import decimal
 import math
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, Literal, TypeAlias
+from pathlib import Path
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
 
-from berryeval._internal.files import PathLike, display_name, read_bytes, replace_file
+from berryeval._internal.files import (
+    PathLike,
+    display_name,
+    is_regular,
+    read_beginning,
+    read_bytes,
+    replace_file,
+)
 from berryeval._internal.json import Node
 from berryeval._internal.limits import Unpacked
-from berryeval._internal.optional import import_optional
-from berryeval.data.columns import ViewColumn, as_views, table_from_columns
+from berryeval._internal.notebook import choose_library
+from berryeval._internal.optional import import_optional, install_command, is_missing
+from berryeval.data.columns import Origin, ViewColumn, as_views, table_from_columns
 from berryeval.data.formats.layouts import choose_columns
 from berryeval.data.formats.trec import add_empty_queries, encode_empty_queries
 from berryeval.data.table import VALUE_OF, Kind, QueryTable, StringColumn
@@ -34,6 +44,7 @@ _NAME = b"berryeval.name"
 _EMPTY = b"berryeval.empty_queries"
 _RATIO = 200  # as of zstd, with which it may be compressed
 _VALUE_BYTES = 8
+_ROWS = 4096  # rows of a corpus that are read together
 _ASCII = 128  # the first byte that is not ASCII
 
 
@@ -42,7 +53,8 @@ def _import_pyarrow(doing: str) -> Any:
         import pyarrow as pa
         import pyarrow.parquet
     except ImportError:
-        raise DataError(f"{doing} needs pyarrow; pip install berryeval[frames]") from None
+        install = install_command({"pyarrow": "frames"})
+        raise DataError(f"{doing} needs pyarrow: {install}") from None
     return pa
 
 
@@ -61,7 +73,13 @@ def _is_pandas(source: object) -> bool:
 
 
 def table_from_frame(
-    frame: Any, kind: Kind, names: Mapping[str, str], *, lenient: bool = False, source: str = ""
+    frame: Any,
+    kind: Kind,
+    names: Mapping[str, str],
+    *,
+    lenient: bool = False,
+    source: str = "",
+    origin: Origin | None = None,
 ) -> QueryTable:
     """Convert a frame; `names` gives column names by role where they are not common ones."""
     pa = _import_pyarrow("reading a frame")
@@ -73,7 +91,7 @@ def table_from_frame(
             arrow = pa.table(frame)
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
         raise DataError(f"the frame cannot be read as Arrow: {_first_line(error)}") from None
-    return _convert_arrow(pa, arrow, kind, names, lenient=lenient, source=source)
+    return _convert_arrow(pa, arrow, kind, names, lenient=lenient, source=source, origin=origin)
 
 
 def read_parquet(
@@ -85,7 +103,7 @@ def read_parquet(
     content = read_bytes(path)
     try:
         file = pa.parquet.ParquetFile(pa.BufferReader(pa.py_buffer(content)))
-        _check_size(file, len(content), source)
+        check_size(file, len(content), source)
         chosen = choose_columns(file.schema_arrow.names, kind, names, source)
         arrow = file.read(columns=list(dict.fromkeys(chosen)))
     except (pa.ArrowException, OSError, OverflowError, UnicodeDecodeError) as error:
@@ -93,13 +111,27 @@ def read_parquet(
     table = _convert_arrow(pa, arrow, kind, names, lenient=lenient, source=source)
     if not len(table.values):
         raise DataError(f"{source}: holds no rows")
-    recorded = (arrow.schema.metadata or {}).get(_EMPTY)
+    recorded = read_empty_queries(arrow.schema)
     return table if recorded is None else add_empty_queries(table, recorded, arrow.num_rows)
 
 
+def read_empty_queries(schema: Any) -> bytes | None:
+    """Return the encoded queries without rows of a file that `write_parquet` wrote."""
+    recorded: bytes | None = (schema.metadata or {}).get(_EMPTY)
+    return recorded
+
+
 def _convert_arrow(
-    pa: Any, arrow: Any, kind: Kind, names: Mapping[str, str], *, lenient: bool, source: str
+    pa: Any,
+    arrow: Any,
+    kind: Kind,
+    names: Mapping[str, str],
+    *,
+    lenient: bool,
+    source: str,
+    origin: Origin | None = None,
 ) -> QueryTable:
+    origin = origin or Origin(None, lambda row: f"{source}: row {row}" if source else f"row {row}")
     query, document, value = choose_columns(arrow.column_names, kind, names, source)
     columns = [arrow.column(name) for name in (query, document, value)]
     queries = _read_ids(pa, columns[0], query, source)
@@ -109,19 +141,20 @@ def _convert_arrow(
     missing = _find_missing(columns)
     if missing.any():
         if not lenient:
-            _raise_missing(columns, ("query", "document", VALUE_OF[kind]), source)
+            _raise_missing(columns, ("query", "document", VALUE_OF[kind]), origin)
         kept = np.flatnonzero(~missing)
         queries, documents, values = queries.take(kept), documents.take(kept), values[kept]
+        origin = origin.take(kept)
     table = table_from_columns(
         queries, documents, values, kind,
-        source=source, lenient=lenient, dropped=int(missing.sum()),
+        source=source, lenient=lenient, dropped=int(missing.sum()), origin=origin,
     )  # fmt: skip
     for column, strings in ((query, table.queries), (document, table.documents)):
         _require_text(column, strings, source)
     name = (arrow.schema.metadata or {}).get(_NAME)
     if name is None:
         return table
-    return replace(table, labels={"tag": name.decode(errors="replace")})
+    return replace(table, labels={**table.labels, "tag": name.decode(errors="replace")})
 
 
 def _require_text(name: str, column: StringColumn, source: str) -> None:
@@ -144,14 +177,13 @@ def _find_missing(columns: list[Any]) -> npt.NDArray[np.bool_]:
     return missing
 
 
-def _raise_missing(columns: list[Any], roles: tuple[str, ...], source: str) -> None:
-    start = f"{source}: " if source else ""
+def _raise_missing(columns: list[Any], roles: tuple[str, ...], origin: Origin) -> None:
     row, role = min(
         (int(np.argmax(column.is_null().to_numpy())), place)
         for place, column in enumerate(columns)
         if column.null_count
     )
-    raise DataError(f"{start}row {row}: the {roles[role]} is missing")
+    raise DataError(f"{origin.locate(row)}: the {roles[role]} is missing")
 
 
 def _read_ids(pa: Any, column: Any, name: str, source: str) -> StringColumn | ViewColumn:
@@ -218,15 +250,14 @@ def _read_numbers(pa: Any, column: Any, name: str, source: str) -> npt.NDArray[n
 def to_arrow(table: QueryTable, kind: Kind, name: str = "", *, ranks: bool = False) -> Any:
     """Return a pyarrow table with query, document, score or grade, and optionally rank."""
     pa = _import_pyarrow("making a frame")
-    sizes = np.diff(table.offsets)
-    rows = np.repeat(np.arange(len(sizes), dtype=np.int64), sizes)
+    rows, within = _number_rows(table)
     columns = {
         "query": _to_arrow_strings(pa, table.queries.take(rows)),
         "document": _to_arrow_strings(pa, table.documents),
         VALUE_OF[kind]: pa.array(table.values),
     }
     if ranks:
-        columns["rank"] = pa.array(np.arange(len(rows), dtype=np.int64) - table.offsets[rows] + 1)
+        columns["rank"] = pa.array(within)
     return pa.table(columns, metadata={_NAME: name.encode()} if name else None)
 
 
@@ -237,21 +268,38 @@ def _to_arrow_strings(pa: Any, column: StringColumn) -> Any:
 
 
 def to_frame(
-    table: QueryTable, frame: FrameType, kind: Kind, name: str = "", *, ranks: bool = False
+    table: QueryTable, library: FrameType | None, kind: Kind, name: str = "", *, ranks: bool = False
 ) -> Any:
-    """Return the rows as a frame of pandas, polars or pyarrow."""
+    """Return the rows as a frame of pandas, polars or pyarrow; the first two need no pyarrow."""
+    chosen = choose_library(library, get_args(FrameType))
+    if chosen == "arrow":
+        return to_arrow(table, kind, name, ranks=ranks)
+    package = import_optional(chosen, "a data frame")
+    if is_missing("pyarrow"):
+        return package.DataFrame(_to_lists(table, kind, ranks=ranks))
     arrow = to_arrow(table, kind, name, ranks=ranks)
-    if frame == "arrow":
-        return arrow
-    if frame not in {"pandas", "polars"}:
-        raise ValueError(f"frame must be 'pandas', 'polars' or 'arrow', found {frame!r}")
-    try:
-        if frame == "pandas":
-            return arrow.replace_schema_metadata(None).to_pandas()
-        import polars as pl
-    except ImportError:
-        raise DataError(f"making a {frame} frame needs {frame}; pip install {frame}") from None
-    return pl.from_arrow(arrow)
+    if chosen == "polars":
+        return package.from_arrow(arrow)
+    return arrow.replace_schema_metadata(None).to_pandas()
+
+
+def _to_lists(table: QueryTable, kind: Kind, *, ranks: bool) -> dict[str, Any]:
+    """Return the columns of `to_arrow` without pyarrow."""
+    rows, within = _number_rows(table)
+    queries = list(table.queries)
+    columns: dict[str, Any] = {
+        "query": [queries[row] for row in rows.tolist()],
+        "document": list(table.documents),
+        VALUE_OF[kind]: table.values,
+    }
+    return columns | ({"rank": within} if ranks else {})
+
+
+def _number_rows(table: QueryTable) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return the number of the query of each row, and its place in the query, from 1."""
+    sizes = np.diff(table.offsets)
+    rows = np.repeat(np.arange(len(sizes), dtype=np.int64), sizes)
+    return rows, np.arange(len(rows), dtype=np.int64) - table.offsets[rows] + 1
 
 
 def write_parquet(
@@ -274,15 +322,15 @@ def _first_line(error: Exception) -> str:
 
 def read_parquet_columns(path: PathLike) -> list[str]:
     """Return the column names of a Parquet file."""
-    with _reading(display_name(path)) as pyarrow:
+    with reading_arrow(display_name(path)) as pyarrow:
         return list(_open_parquet(pyarrow, path).schema_arrow.names)
 
 
 def read_parquet_rows(path: PathLike) -> Iterator[Node]:
     """Yield the rows as JSON objects; missing values and NaN are null, times ISO 8601 strings."""
     source, number = display_name(path), 0
-    with _reading(source) as pyarrow:
-        for batch in _open_parquet(pyarrow, path).iter_batches():
+    with reading_arrow(source) as pyarrow:
+        for batch in _open_rows(pyarrow, path).iter_batches(_ROWS):
             for row in batch.to_pylist():
                 where = f"{source}: row {number}"
                 yield Node({name: _to_json(value, where) for name, value in row.items()}, where)
@@ -290,24 +338,33 @@ def read_parquet_rows(path: PathLike) -> Iterator[Node]:
 
 
 @contextmanager
-def _reading(source: str) -> Iterator[Any]:
+def reading_arrow(source: str, form: str = "Parquet") -> Iterator[Any]:
     """Import pyarrow and convert its errors into errors about the file."""
-    pyarrow = import_optional("pyarrow", f"{source}: reading Parquet files", extra="frames")
-    import_optional("pyarrow.parquet", f"{source}: reading Parquet files", extra="frames")
+    pyarrow = import_optional("pyarrow", f"{source}: reading {form} files", extra="frames")
+    import_optional(f"pyarrow.{form.lower()}", f"{source}: reading {form} files", extra="frames")
     try:
         yield pyarrow
     except (pyarrow.ArrowException, OSError, OverflowError, UnicodeDecodeError) as error:
-        raise DataError(f"{source}: cannot be read as Parquet: {_first_line(error)}") from None
+        raise DataError(f"{source}: cannot be read as {form}: {_first_line(error)}") from None
 
 
 def _open_parquet(pyarrow: Any, path: PathLike) -> Any:
     content = read_bytes(path)
     file = pyarrow.parquet.ParquetFile(pyarrow.BufferReader(pyarrow.py_buffer(content)))
-    _check_size(file, len(content), display_name(path))
+    check_size(file, len(content), display_name(path))
     return file
 
 
-def _check_size(file: Any, packed: int, source: str) -> None:
+def _open_rows(pyarrow: Any, path: PathLike) -> Any:
+    """Open a file to read its rows in batches, without its content in memory."""
+    if not is_regular(Path(path)) or read_beginning(path, 4) != b"PAR1":
+        return _open_parquet(pyarrow, path)
+    file = pyarrow.parquet.ParquetFile(pyarrow.OSFile(os.fspath(path)))
+    check_size(file, Path(path).stat().st_size, display_name(path))
+    return file
+
+
+def check_size(file: Any, packed: int, source: str) -> None:
     """Reject a file that is too large without its compression, by what it says of itself."""
     about = file.metadata
     sizes = (about.row_group(place).total_byte_size for place in range(about.num_row_groups))

@@ -27,6 +27,7 @@ from berryeval._internal.files import PathLike, display_name, read_bytes, replac
 from berryeval._internal.text import explain_encoding
 from berryeval.data.formats.layouts import (
     Layout,
+    TextLayout,
     convert_ranks,
     detect_layout,
     expected_columns,
@@ -56,36 +57,49 @@ def table_from_text(
     text: npt.NDArray[np.uint8], kind: Kind, source: str, *, lenient: bool = False
 ) -> QueryTable:
     """Parse the bytes of a file."""
-    layout, text, named = detect_layout(text, kind)
+    layout = detect_layout(text, kind)
+    table = parse_text(layout, source, lenient=lenient)
+    require_rows(source, len(table.values), table.dropped, lenient=lenient)
+    if layout.lines == "qrels":
+        _reject_swapped(source, table.documents, table.labels["group"])
+    return table if layout.named else convert_ranks(table)
+
+
+def parse_text(
+    layout: TextLayout, source: str, *, lenient: bool = False, lines_before: int = 0
+) -> QueryTable:
+    """Parse the lines of a file, or some of them that follow `lines_before` others."""
+    lines, text, named = layout
     if _backend.native is None:
-        found = _read_python(text.tobytes(), layout, lenient=lenient)
+        found = _read_python(text.tobytes(), lines, lenient=lenient)
     else:
-        found = _backend.native.read_table(layout, text, lenient)
+        found = _backend.native.read_table(lines, text, lenient)
     if not isinstance(found, dict):
-        raise_line_error(source, layout, *found, named=named)
+        problem, line, shown = found
+        raise_line_error(source, lines, problem, line + lines_before, shown, named=named)
     columns: dict[str, Any] = found
-    if not len(columns["values"]):
-        left_out = f" that can be used ({columns['dropped']} left out)" if lenient else ""
-        raise DataError(f"{source}: holds no rows{left_out}")
-    labels: dict[str, Any] = {"line": columns["lines"]}
-    if layout == "qrels":
+    labels: dict[str, Any] = {"line": columns["lines"] + lines_before}
+    if lines == "qrels":
         labels["group"] = StringColumn(*columns["seconds"])
-    elif layout == "run":
+    elif lines == "run":
         labels["tag"] = columns["tag"].decode()
-    documents = StringColumn(*columns["documents"])
-    if layout == "qrels":
-        _reject_swapped(source, documents, labels["group"])
-    table = QueryTable(
+    return QueryTable(
         queries=StringColumn(*columns["queries"]),
         offsets=columns["offsets"],
-        documents=documents,
+        documents=StringColumn(*columns["documents"]),
         values=columns["values"],
         labels=labels,
         source=source,
         dropped=columns["dropped"],
-        distinct=layout != "qrels",
+        distinct=lines != "qrels",
     )
-    return table if named else convert_ranks(table)
+
+
+def require_rows(source: str, rows: int, dropped: int = 0, *, lenient: bool = False) -> None:
+    """Reject a file without rows."""
+    if not rows:
+        left_out = f" that can be used ({dropped} left out)" if lenient else ""
+        raise DataError(f"{source}: holds no rows{left_out}")
 
 
 def _reject_swapped(source: str, documents: StringColumn, groups: StringColumn) -> None:
@@ -322,33 +336,36 @@ def write_trec(
     """
     if not drop_empty:
         _reject_empty(table, kind)
-    tag = "_".join(name.encode(errors="backslashreplace").decode().split()) or "run"
     with replace_file(path) as stream:
-        for query, (start, end) in zip(
-            table.queries, pairwise(table.offsets.tolist()), strict=True
-        ):
-            if start == end:
-                continue
-            _check_id("query", query)
-            documents = [
-                _check_id("document", item) for item in _decode_strings(table.documents, start, end)
+        for lines in format_trec(table, kind, name):
+            stream.write(lines.encode())
+
+
+def format_trec(table: QueryTable, kind: Kind, name: str = "run") -> Iterator[str]:
+    """Yield the lines of each query that has rows."""
+    tag = "_".join(name.encode(errors="backslashreplace").decode().split()) or "run"
+    bounds = pairwise(table.offsets.tolist())
+    for query, (start, end) in zip(table.queries, bounds, strict=True):
+        if start == end:
+            continue
+        _check_id("query", query)
+        documents = [
+            _check_id("document", item) for item in _decode_strings(table.documents, start, end)
+        ]
+        values = table.values[start:end].tolist()
+        if kind == "run":
+            lines = [
+                f"{query} Q0 {document} {rank} {score!r} {tag}\n"
+                for rank, (document, score) in enumerate(zip(documents, values, strict=True), 1)
             ]
-            values = table.values[start:end].tolist()
-            if kind == "run":
-                lines = [
-                    f"{query} Q0 {document} {rank} {score!r} {tag}\n"
-                    for rank, (document, score) in enumerate(zip(documents, values, strict=True), 1)
-                ]
-            else:
-                group = table.labels.get("group")
-                groups = (
-                    ["0"] * len(values) if group is None else _decode_strings(group, start, end)
-                )
-                lines = [
-                    f"{query} {second} {document} {_format_grade(value)}\n"
-                    for second, document, value in zip(groups, documents, values, strict=True)
-                ]
-            stream.write("".join(lines).encode())
+        else:
+            group = table.labels.get("group")
+            groups = ["0"] * len(values) if group is None else _decode_strings(group, start, end)
+            lines = [
+                f"{query} {second} {document} {_format_grade(value)}\n"
+                for second, document, value in zip(groups, documents, values, strict=True)
+            ]
+        yield "".join(lines)
 
 
 def _reject_empty(table: QueryTable, kind: Kind) -> None:

@@ -17,6 +17,6 @@ if TYPE_CHECKING:
     peers={"trec_eval": "recip_rank", "ir_measures": "RR", "ranx": "mrr"},
 )
 def reciprocal_rank(judged: JudgedRanking, *, cutoff: int | None = None, rel: float = 1.0) -> float:
-    """Reciprocal of the rank of the first relevant document; 0.0 without one."""
+    """Reciprocal rank of the first relevant document; 0.0 without one."""
     ranks = judged.relevant_ranks(rel, cutoff)
     return 1.0 / ranks[0] if ranks else 0.0

@@ -1,0 +1,52 @@
+"""The kernel for CUDA devices, run by Triton's interpreter on tensors of the host."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("triton", reason="Triton has wheels for Linux only")
+
+# Triton decides at its import whether kernels are compiled or interpreted, so in another process.
+PROGRAM = """
+import numpy as np, torch
+from berryeval.metrics import evaluate_arrays
+from berryeval.metrics.triton_kernel import score_tensors
+from tests.metrics.test_device_arrays import GRADES, as_torch, draw_arrays
+
+torch.cuda.current_device = lambda: None  # the device of tensors on the host
+METRICS = ["recall@3", "precision@5", "mrr@4", "ndcg@5", "ndcg@2", "hit_rate@1"]
+REQUESTS = [("recall", 3), ("precision_of_retrieved", 5), ("mrr", 4), ("ndcg", 5), ("ndcg", 2),
+            ("hit_rate", 1)]
+for seed, graded in enumerate(GRADES):
+    arrays = draw_arrays(seed, 300, graded)
+    level = 2 if graded else 1
+    expected = evaluate_arrays(*arrays[:2], METRICS, grades=arrays[2], threshold=level)
+    found, faulty = score_tensors(*map(as_torch, arrays), level, REQUESTS)
+    assert faulty is None or not faulty.any()
+    for (name, values), tensor in zip(expected.items(), found, strict=True):
+        assert values.tobytes() == tensor.numpy().tobytes(), (graded, name)
+retrieved, relevant, grades = draw_arrays(9, 5, "float32")
+grades[3, relevant[3] != -1] = float("nan")
+_, faulty = score_tensors(*map(as_torch, (retrieved, relevant, grades)), 1, REQUESTS)
+assert faulty.tolist() == [False, False, False, True, False], faulty
+wide = as_torch(np.zeros((2, 40), dtype=np.int32))
+assert score_tensors(wide, wide, None, 1, REQUESTS) is None  # broadcasting takes it
+"""
+
+
+def test_the_kernel_gives_the_bytes_of_the_native_core() -> None:
+    """Binary and graded, padding anywhere, repeated ids; unusable grades are marked by row."""
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM],
+        cwd=Path(__file__).parents[2],
+        env={**os.environ, "PYTHONPATH": "", "TRITON_INTERPRET": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
