@@ -1,0 +1,1 @@
+"""Tests of berryeval.spark on a real Spark with separate executors."""
