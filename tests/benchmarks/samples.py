@@ -239,6 +239,21 @@ BEIR = Sample(
     }
 )
 
+HUGGING_FACE = Sample(
+    {
+        "corpus/corpus.jsonl": as_lines(
+            {"_id": "d1", "title": "Tea", "text": TEA}, {"_id": "d2", "title": None, "text": COFFEE}
+        ),
+        "queries/queries.jsonl": as_lines(
+            {"_id": "1", "text": "green tea temperature"}, {"_id": "2", "text": "coffee"}
+        ),
+        "default/test.jsonl": as_lines(
+            {"query-id": "1", "corpus-id": "d1", "score": 2},
+            {"query-id": "2", "corpus-id": "d2", "score": 1.0},
+        ),
+    }
+)
+
 _SGML = """<top>
 <num> Number: 051
 <title> Topic: green tea
@@ -669,4 +684,5 @@ SAMPLES: dict[str, tuple[str, Sample]] = {
     "rre flat": ("rre", RRE_FLAT),
     "rank_eval": ("rank-eval", RANK_EVAL),
     "autorag": ("autorag", AUTORAG),
+    "hugging face": ("hf", HUGGING_FACE),
 }

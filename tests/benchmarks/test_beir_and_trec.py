@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def test_beir_loads_documents_queries_and_judgments(tmp_path: Path) -> None:
     benchmark = load_benchmark(BEIR.write(tmp_path))
     assert benchmark.documents == (
-        Document("d1", TEA, title="Tea", metadata={"lang": "en"}),
+        Document("d1", f"Tea {TEA}".strip(), title="Tea", metadata={"lang": "en"}),
         Document("d2", COFFEE, extra={"url": "https://coffee.example"}),
     )
     assert benchmark.queries == (Query("1", "green tea temperature"), Query("2", "coffee"))

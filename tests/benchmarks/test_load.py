@@ -36,6 +36,12 @@ def test_a_missing_path_is_rejected() -> None:
         load_benchmark("a\0b")
 
 
+def test_a_similar_file_is_suggested(tmp_path: Path) -> None:
+    (tmp_path / "questions.csv").touch()
+    with pytest.raises(DataError, match=r"of this name; did you mean '.*questions\.csv'\?$"):
+        load_benchmark(tmp_path / "question.csv")
+
+
 def test_an_unknown_format_lists_the_loaders(tmp_path: Path) -> None:
     (tmp_path / "x.json").write_text("[1]", encoding="utf-8")
     with pytest.raises(

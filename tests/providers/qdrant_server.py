@@ -58,18 +58,43 @@ class Handler(BaseHTTPRequestHandler):
             shape = models.VectorParams(**{**body["vectors"], "distance": models.Distance.DOT})
             self.reply(self.server.client.create_collection(name, vectors_config=shape))
 
+    def do_GET(self) -> None:
+        if self.refused("GET", None):
+            return
+        path, client = self.path.partition("?")[0], self.server.client
+        if path == "/aliases":
+            self.reply({"aliases": []})
+        elif path == "/collections":
+            self.reply(client.get_collections().model_dump(mode="json"))
+        else:
+            name = self.collection()[0]
+            if not client.collection_exists(name):
+                self.send(404, {}, b"Not found")
+                return
+            self.reply(client.get_collection(name).model_dump(mode="json"))
+
     def do_POST(self) -> None:
         body = self.body()
         if self.refused("POST", body):
             return
-        name, _ = self.collection()
+        name, rest = self.collection()
         inside = self.server.models.Filter(**body["filter"]) if body.get("filter") else None
-        found = self.server.client.query_points(
-            name, query=body["query"]["nearest"], limit=body["limit"], with_payload=False,
-            query_filter=inside,
-        )  # fmt: skip
-        points = [{"id": p.id, "version": 0, "score": p.score} for p in found.points]
-        self.reply({"points": points})
+        client = self.server.client
+        if rest == "points/count":
+            self.reply({"count": client.count(name, count_filter=inside).count})
+        elif rest == "points/scroll":
+            some, _ = client.scroll(name, scroll_filter=inside, limit=body["limit"])
+            self.reply({"points": [{"id": p.id, "payload": p.payload} for p in some]})
+        else:
+            found = client.query_points(
+                name, query=body["query"]["nearest"], limit=body["limit"],
+                with_payload=body["with_payload"], query_filter=inside,
+            )  # fmt: skip
+            points = [
+                {"id": p.id, "version": 0, "score": p.score, "payload": p.payload}
+                for p in found.points
+            ]
+            self.reply({"points": points})
 
     def do_DELETE(self) -> None:
         if not self.refused("DELETE", None):

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from tests.providers.loopback import Asked, Reply
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 STOPWORDS = {"a", "an", "and", "are", "be", "for", "is", "of", "the", "to"}
 SEARCH_KEYS = {
@@ -75,20 +75,24 @@ class Cluster:
             return {"name": "node", "version": {"number": "9.9.9", **named}}
         if (asked.method, action) == ("PUT", ""):
             return self._make(name, asked.body)
+        if (asked.method, name) == ("GET", "_mapping"):
+            return {one: {"mappings": {"properties": i.fields}} for one, i in self.indices.items()}
         if name not in self.indices:
             raise RejectedError(404, "index_not_found_exception", f"no such index [{name}]")
         index = self.indices[name]
         if (asked.method, action) == ("DELETE", ""):
             del self.indices[name]
             return {"acknowledged": True}
-        if (asked.method, action) == ("POST", "_bulk"):
-            return self._bulk(index, asked)
-        if (asked.method, action) == ("POST", "_refresh"):
-            index.seen = dict(index.documents)
-            return {"_shards": {"failed": 0}}
-        if (asked.method, action) == ("POST", "_search"):
-            return self._search(index, asked.body)
-        raise RejectedError(400, "illegal_argument_exception", f"no handler for {asked.path}")
+        handlers: dict[tuple[str, str], Callable[[], Any]] = {
+            ("POST", "_bulk"): lambda: self._bulk(index, asked),
+            ("POST", "_refresh"): lambda: _refresh(index),
+            ("POST", "_search"): lambda: self._search(index, asked.body),
+            ("POST", "_count"): lambda: _count(index, asked.body),
+            ("GET", "_mapping"): lambda: {name: {"mappings": {"properties": index.fields}}},
+        }
+        if (asked.method, action) not in handlers:
+            raise RejectedError(400, "illegal_argument_exception", f"no handler for {asked.path}")
+        return handlers[asked.method, action]()
 
     def _make(self, name: str, body: Any) -> Any:
         if name in self.indices or not re.fullmatch(r"[a-z][a-z0-9_-]*", name):
@@ -133,8 +137,13 @@ class Cluster:
         if "bool" in query:
             (inside, (query,)) = query["bool"]["filter"], query["bool"]["must"]
             inside = {"bool": {"filter": inside}}
-        if "match" in query:
-            found = _by_terms(index, query["match"]["body"]["query"])
+        if "match_all" in query:
+            scores = dict.fromkeys(index.seen, 1.0)
+        elif "match" in query:
+            ((name, match),) = query["match"].items()
+            if index.fields.get(name, {}).get("type") != "text":
+                raise RejectedError(400, "query_shard_exception", f"no text field [{name}]")
+            found = _by_terms(index, match["query"])
             scores = {name: score for name, score in found.items() if _matches(index, name, inside)}
         elif self.flavour == "opensearch":
             asked = query["knn"]["embedding"]
@@ -143,13 +152,37 @@ class Cluster:
             knn = body["knn"]
             if not knn["k"] <= knn["num_candidates"] <= 10_000:
                 raise RejectedError(400, "illegal_argument_exception", "[num_candidates] is wrong")
-            scores = _by_vector(index, knn["query_vector"], knn["k"], knn.get("filter"))
-        rows = sorted(scores, key=lambda name: (-scores[name], int(name)))
+            inside = knn.get("filter")
+            inside = {"bool": {"filter": inside}} if isinstance(inside, list) else inside
+            scores = _by_vector(index, knn["query_vector"], knn["k"], inside)
+        places = {name: place for place, name in enumerate(index.seen)}
+        rows = sorted(scores, key=lambda name: (-scores[name], places[name]))
         if "sort" in body:
             assert body["sort"] == [{"_score": "desc"}, {"order": "desc"}]
             rows.sort(key=lambda name: (-scores[name], -index.seen[name]["order"]))
-        hits = [{"_id": name, "_score": scores[name]} for name in rows[: body["size"]]]
+        hits = [
+            {"_id": name, "_score": scores[name], **_source(index.seen[name], body.get("_source"))}
+            for name in rows[: body["size"]]
+        ]
         return {"timed_out": False, "hits": {"hits": hits}}
+
+
+def _refresh(index: Index) -> Any:
+    index.seen = dict(index.documents)
+    return {"_shards": {"failed": 0}}
+
+
+def _count(index: Index, body: Any) -> Any:
+    inside = {"bool": {"filter": [body["query"]]}} if body else None
+    return {"count": sum(_matches(index, one, inside) for one in index.seen)}
+
+
+def _source(document: dict[str, Any], wanted: Any) -> dict[str, Any]:
+    if wanted is False:
+        return {}
+    tops = document if wanted is None else {name.partition(".")[0] for name in wanted}
+    kept = {name: value for name, value in document.items() if name in tops}
+    return {"_source": {name: value for name, value in kept.items() if name != "embedding"}}
 
 
 def terms(text: str, analyzer: str) -> list[str]:
@@ -199,14 +232,20 @@ def _matches(index: Index, name: str, inside: Any) -> bool:
         return True
     clauses = inside["bool"]["filter"]
     if any(
-        index.fields.get(key, {}).get("type") != "keyword" for c in clauses for key in c["terms"]
+        index.fields.get(key, {}).get("type") != "keyword"
+        for c in clauses
+        for key in c.get("terms") or c["term"]
     ):
         raise RejectedError(400, "query_shard_exception", "terms need a keyword field")
     return all(
-        set(wanted) & set(index.seen[name].get(key, ()))
+        _as_set(wanted) & _as_set(index.seen[name].get(key, ()))
         for clause in clauses
-        for key, wanted in clause["terms"].items()
+        for key, wanted in (clause.get("terms") or clause["term"]).items()
     )
+
+
+def _as_set(value: Any) -> set[Any]:
+    return {value} if isinstance(value, str) else set(value)
 
 
 def _by_vector(index: Index, vector: list[float], k: int, inside: Any) -> dict[str, float]:

@@ -18,6 +18,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from haystack import Pipeline
+from haystack.components.retrievers.in_memory import InMemoryBM25Retriever
+from llama_index.core.schema import TextNode
 from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import Whitespace
@@ -29,14 +32,17 @@ from berryeval.providers.bm25 import Bm25
 from berryeval.providers.catalogue import PROVIDERS, build_provider
 from berryeval.runner.asking import index_and_ask
 from berryeval.runner.attempts import Policy
+from tests.providers import foreign
 from tests.providers.loopback import Asked, loopback
 from tests.providers.qdrant_server import KEY, qdrant_server
 from tests.providers.search_cluster import Cluster
 from tests.providers.test_embedders import embeddings
+from tests.providers.test_haystack import fill, of_chunks
 from tests.providers.test_langchain import by_word
+from tests.providers.test_origins import retriever
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from berryeval.data import Chunk, Hit, Query
@@ -77,6 +83,15 @@ class Place(ExitStack):
         options = {"base_url": f"{self.serve(embeddings)}/v1", "cache": str(self.folder)}
         return {"embedder": "openai", "embedder_options": options}
 
+    def existing_qdrant(self) -> dict[str, Any]:
+        server = self.enter_context(qdrant_server())
+        foreign.fill_qdrant(server.client, rows(), "Dot")
+        return {"url": server.url, "api_key": KEY, "existing": foreign.QDRANT}
+
+    def existing_cluster(self, flavour: str = "elasticsearch") -> dict[str, Any]:
+        cluster, existing = foreign.cluster(flavour, rows())
+        return {"url": self.serve(cluster), "mode": "hybrid", "existing": existing}
+
     def run_file(self) -> dict[str, Any]:
         found = {
             query.id: {chunk.id: float(len(chunk.text)) for chunk in corpus()[0][:50]}
@@ -104,6 +119,25 @@ async def search_later(text: str, k: int) -> list[str]:
     return [chunk.id for chunk in corpus()[0] if text.rsplit(maxsplit=1)[-1] in chunk.text][:k]
 
 
+def shared(text: str, texts: list[str]) -> list[int]:
+    """Count the words that a text shares with the query."""
+    terms = set(text.split())
+    return [len(terms & set(one.split())) for one in texts]
+
+
+@cache
+def corpus() -> tuple[list[Chunk], list[Query]]:
+    benchmark = load_benchmark("technical-docs")
+    chunker = parse_chunker("section")
+    chunks = [chunk for one in benchmark.documents for chunk in chunker.chunk(one)]
+    return chunks[:CHUNKS], list(benchmark.queries[:QUERIES])
+
+
+@cache
+def rows() -> list[dict[str, Any]]:
+    return foreign.rows(corpus()[0])
+
+
 WORLDS: dict[str, World] = {
     "bm25": ("bm25", lambda _: {}),
     "bm25 feedback": ("bm25", lambda _: {"feedback": 3}),
@@ -113,6 +147,10 @@ WORLDS: dict[str, World] = {
     "dense openai": ("dense", Place.open_ai),
     "hybrid": ("hybrid", lambda _: {}),
     "hybrid scores": ("hybrid", lambda _: {"fusion": "scores"}),
+    "rerank": (
+        "rerank",
+        lambda _: {"reranker": {"type": "function", "options": {"function": shared}}},
+    ),
     "postgres": ("postgres", lambda place: {"dsn": place.dsn}),
     "postgres text": ("postgres", lambda place: {"dsn": place.dsn, "mode": "text"}),
     "sqlite": ("sqlite", lambda _: {}),
@@ -131,21 +169,41 @@ WORLDS: dict[str, World] = {
         "elasticsearch",
         lambda place: {"url": place.serve(Cluster("opensearch")), "mode": "hybrid"},
     ),
+    "postgres existing": ("postgres", lambda place: foreign.postgres(place.dsn, rows())),
+    "sqlite existing": ("sqlite", lambda place: foreign.sqlite(place.folder, rows())),
+    "lancedb existing": ("lancedb", lambda place: foreign.lancedb(place.folder, rows())),
+    "chroma existing": ("chroma", lambda place: foreign.chroma(place.folder, rows())),
+    "qdrant existing": ("qdrant", lambda place: foreign.qdrant(place.folder, rows())),
+    "qdrant server existing": ("qdrant", lambda place: place.existing_qdrant()),
+    "elasticsearch existing": ("elasticsearch", lambda place: place.existing_cluster()),
+    "opensearch existing": (
+        "elasticsearch",
+        lambda place: place.existing_cluster("opensearch"),
+    ),
     "http": ("http", lambda place: {"url": place.serve(answer_http)}),
     "callable": ("callable", lambda _: {"function": lexical()}),
     "callable async": ("callable", lambda _: {"function": search_later}),
     "langchain": ("langchain", lambda _: {"retriever": by_word}),
     "langchain async": ("langchain", lambda _: {"retriever": by_word, "asynchronous": True}),
+    "llamaindex": ("llamaindex", lambda _: {"retriever": by_node}),
+    "haystack": ("haystack", lambda _: {"retriever": by_component}),
+    "haystack pipeline": ("haystack", lambda _: {"retriever": by_pipeline}),
     "run-file": ("run-file", Place.run_file),
 }
 
 
-@cache
-def corpus() -> tuple[list[Chunk], list[Query]]:
-    benchmark = load_benchmark("technical-docs")
-    chunker = parse_chunker("section")
-    chunks = [chunk for one in benchmark.documents for chunk in chunker.chunk(one)]
-    return chunks[:CHUNKS], list(benchmark.queries[:QUERIES])
+def by_node(chunks: Sequence[Chunk]) -> Any:
+    return retriever([TextNode(id_=chunk.id, text=chunk.text) for chunk in chunks])
+
+
+def by_component(chunks: Sequence[Chunk]) -> Any:
+    return InMemoryBM25Retriever(fill(of_chunks(chunks)))
+
+
+def by_pipeline(chunks: Sequence[Chunk]) -> Any:
+    pipeline = Pipeline()
+    pipeline.add_component("words", by_component(chunks))
+    return pipeline
 
 
 @contextmanager
@@ -194,7 +252,7 @@ def test_every_thread_gets_the_same_terms() -> None:
 
 def test_every_provider_is_here_or_needs_an_absent_package() -> None:
     ours = {one for one in PROVIDERS if PROVIDERS.get(one).__module__.startswith("berryeval.")}
-    assert {name for name, _ in WORLDS.values()} == ours - {"llamaindex"}
+    assert {name for name, _ in WORLDS.values()} == ours - {"dspy"}
 
 
 @pytest.mark.filterwarnings("ignore:Api key is used with an insecure connection")

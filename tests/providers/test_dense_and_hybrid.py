@@ -57,6 +57,14 @@ def test_dense_scores_are_cosines() -> None:
     assert np.allclose(np.linalg.norm(provider.embed(["one", "two words"]), axis=1), 1.0)
 
 
+@pytest.mark.parametrize("fusion", ["scores", "ranks"])
+def test_hybrid_searches_the_headings_above_a_text(fusion: str) -> None:
+    late = Chunk("late", "d", "Look at the queue.", section=("Operations", "Postmortem"))
+    with Hybrid(fusion=fusion) as provider:
+        provider.index([*CHUNKS, late])
+        assert provider.search(query("postmortem"), 1)[0].id == "late"
+
+
 def test_dense_finds_nothing_without_text() -> None:
     provider = Dense()
     provider.index([])

@@ -187,7 +187,7 @@ def test_a_missing_package_is_named_with_its_install_command(
 ) -> None:
     monkeypatch.setitem(sys.modules, module, None)
     embedder = build_embedder(name, {"cache": ""})
-    with pytest.raises(MissingDependencyError, match=rf"pip install 'berryeval\[{name}\]'"):
+    with pytest.raises(MissingDependencyError, match=f'pip install "{name}>='):
         embed_texts(embedder, ["text"])
 
 

@@ -50,7 +50,6 @@ class Theirs(Provider):
 BUNDLED = [
     name for name in PROVIDERS if PROVIDERS.get(name).__module__.startswith("berryeval.providers")
 ]
-HEAVY = {"llamaindex"}  # 200 MB, not installed for tests
 
 
 @pytest.mark.parametrize("name", BUNDLED)
@@ -62,7 +61,7 @@ def test_every_provider_is_described(name: str) -> None:
         assert option.description.endswith("."), option.name
     if facts.extra:
         assert f"\n{facts.extra} = [" in PYPROJECT
-    assert facts.installed or facts.name in HEAVY
+    assert facts.installed or facts.missing == ("sentence_transformers",)
 
 
 @pytest.mark.usefixtures("other_providers")

@@ -181,3 +181,15 @@ def test_a_document_without_a_score_among_scored_ones_is_rejected() -> None:
     found = [Document("x", id="a", metadata={"score": 0.5}), Document("y", id="b")]
     with pytest.raises(ProviderError, match=r"langchain: hit 2 \('b'\) has no score but others"):
         LangChain(Odd(found)).search(query("x"), 3)
+
+
+def test_a_text_in_several_documents_is_an_error_that_says_how() -> None:
+    """Documents with a text alone are matched by it, if it is in one document only."""
+    text = CHUNKS[0].text
+    provider = LangChain(ByWord(documents=[Document(page_content=text)]))
+    provider.index(CHUNKS)
+    word = text.split()[0]
+    assert provider.search(query(word), 5)[0].id == CHUNKS[0].id
+    provider.index([*CHUNKS, type(CHUNKS[0])("copy", "other", text)])
+    with pytest.raises(ProviderError, match=r"2 documents contain it .*; return documents with an"):
+        provider.search(query(word), 5)

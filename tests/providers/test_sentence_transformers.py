@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import warnings
 from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -42,7 +43,8 @@ def model_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A BERT of two small layers with random weights."""
     from sentence_transformers import SentenceTransformer
     from tokenizers import BertWordPieceTokenizer
-    from transformers import BertConfig, BertModel, BertTokenizerFast
+
+    transformers: Any = import_module("transformers")  # its names come and go
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about moved modules of the package
@@ -51,12 +53,12 @@ def model_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         folder = tmp_path_factory.mktemp("model")
         (folder / "vocab.txt").write_text("\n".join(WORDS))
         BertWordPieceTokenizer(str(folder / "vocab.txt")).save(str(folder / "tokenizer.json"))
-        config = BertConfig(
+        config = transformers.BertConfig(
             vocab_size=len(WORDS), hidden_size=32, num_hidden_layers=2, num_attention_heads=2,
             intermediate_size=64,
         )  # fmt: skip
-        BertModel(config).save_pretrained(folder / "bert")
-        tokenizer = BertTokenizerFast(tokenizer_file=str(folder / "tokenizer.json"))
+        transformers.BertModel(config).save_pretrained(folder / "bert")
+        tokenizer = transformers.BertTokenizerFast(tokenizer_file=str(folder / "tokenizer.json"))
         tokenizer.save_pretrained(folder / "bert")
         parts = [Transformer(str(folder / "bert")), Pooling(32)]
         SentenceTransformer(modules=parts, device="cpu").save(str(folder / "whole"))

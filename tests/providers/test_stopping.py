@@ -59,8 +59,9 @@ def test_postgres_stops_a_search(dsn: str) -> None:
 
 
 def test_a_shorter_timeout_of_the_server_stays(dsn: str) -> None:
+    patient = Policy(attempts=1, error_budget=1.0, warm_up=0)
     server = PostgresServer(f"{dsn}&options=-cstatement_timeout%3D100")
     found: list[Ranking] = []
     with Slow(server, "SELECT pg_sleep(1000)") as provider:
-        ask_all(provider, [Query("q0", "tea")], 5, found.append, SHORT)
+        ask_all(provider, [Query("q0", "tea")], 5, found.append, patient)
     assert "canceling statement due to statement timeout" in found[0].error

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
     from berryeval.runner.outcome import Ranking
 
-QUICK = Policy(timeout=5.0, index_timeout=0.2, attempts=2, first_wait=0.001, warm_up=0)
+PATIENT = Policy(attempts=2, first_wait=0.001, warm_up=0)
+SHORT = Policy(index_timeout=0.2, attempts=2, first_wait=0.001, warm_up=0)
 
 
 class Recorder(Provider):
@@ -82,10 +83,10 @@ class OnlyEntered(Recorder):
         self.done("leave")
 
 
-def run_provider(provider: Provider) -> None:
+def run_provider(provider: Provider, policy: Policy = PATIENT) -> None:
     rankings: list[Ranking] = []
     queries = [Query("q", "text")]
-    index_and_ask(provider, [Chunk("a", "d", "text")], queries, 5, rankings.append, QUICK)
+    index_and_ask(provider, [Chunk("a", "d", "text")], queries, 5, rankings.append, policy)
     assert [one.outcome for one in rankings] == ["ok"]
 
 
@@ -123,5 +124,5 @@ def test_a_provider_that_hangs_while_entering_fails_the_run() -> None:
 
     provider = Hanging()
     with pytest.raises(RunFailedError, match=r"the provider was not entered within 0\.2 s"):
-        run_provider(provider)
+        run_provider(provider, SHORT)
     assert provider.calls == []

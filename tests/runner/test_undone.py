@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
     from berryeval.runner.outcome import Ranking
 
-QUICK = Policy(timeout=5.0, index_timeout=0.3, attempts=3, first_wait=0.001, warm_up=0)
+PATIENT = Policy(attempts=3, first_wait=0.001, warm_up=0)
+SHORT = Policy(index_timeout=0.3, attempts=3, first_wait=0.001, warm_up=0)
 
 
 class Part:
@@ -61,17 +62,17 @@ class Given(Part, Provider):  # type: ignore[misc] # its search is asynchronous
     """The same as a provider."""
 
 
-def run_provider(provider: Provider) -> list[Ranking]:
+def run_provider(provider: Provider, policy: Policy = PATIENT) -> list[Ranking]:
     rankings: list[Ranking] = []
     chunks = [Chunk("a", "d", "text")]
-    index_and_ask(provider, chunks, [Query("q", "text")], 5, rankings.append, QUICK)
+    index_and_ask(provider, chunks, [Query("q", "text")], 5, rankings.append, policy)
     return rankings
 
 
 def loops() -> set[threading.Thread]:
     found = {one for one in threading.enumerate() if one.name == "berryeval loop"}
     for one in found:
-        one.join(timeout=2.0)
+        one.join(timeout=30.0)
     return {one for one in found if one.is_alive()}
 
 
@@ -95,11 +96,11 @@ def test_an_error_while_leaving_does_not_keep_others_open(kind: type[Part]) -> N
     assert not loops()
 
 
-@pytest.mark.parametrize("part", [Part("enter"), Slow()])
+@pytest.mark.parametrize(("part", "policy"), [(Part("enter"), PATIENT), (Slow(), SHORT)])
 @pytest.mark.parametrize("fused", [False, True])
-def test_a_failed_enter_leaves_no_thread(part: Part, fused: bool) -> None:
+def test_a_failed_enter_leaves_no_thread(part: Part, policy: Policy, fused: bool) -> None:
     with pytest.raises(RunFailedError, match="enter"):
-        run_provider(Hybrid([part]) if fused else build_provider(part))
+        run_provider(Hybrid([part]) if fused else build_provider(part), policy)
     assert "leave" not in part.calls
     assert not loops()
 

@@ -14,10 +14,14 @@ from berryeval._internal.json import Node, read_json_node
 from berryeval._internal.text import pluralize
 from berryeval.benchmarks.build import read_metadata, read_texts
 from berryeval.data import (
+    HELD,
     Anchor,
     Document,
     Judgment,
     Query,
+    RecordFile,
+    find_repeated,
+    index_records,
     read_field,
     scope_fields,
     unknown_field,
@@ -37,6 +41,7 @@ class Benchmark:
     """A corpus with queries and relevance judgments; immutable.
 
     Attributes:
+        documents: The documents; those of named datasets are read when they are first needed.
         queries: The queries, in the order in which they are asked.
         judgments: Relevance judgments; empty if expected answers decide relevance.
         pack: Name of the relevance pack, if one decides relevance from the dataset's labels.
@@ -48,7 +53,7 @@ class Benchmark:
     """
 
     name: str
-    documents: tuple[Document, ...]
+    documents: Sequence[Document]
     queries: tuple[Query, ...]
     judgments: tuple[Judgment, ...] = ()
     pack: str = ""
@@ -61,7 +66,10 @@ class Benchmark:
 
     def __post_init__(self) -> None:
         """Reject empty and repeated ids, and scopes by a field that no document has."""
-        self._check_ids("document", "documents", self.documents)
+        if isinstance(self.documents, RecordFile):
+            self._check_file(self.documents)
+        elif isinstance(self.documents, tuple):  # others check themselves when they are read
+            self._check_ids("document", "documents", self.documents)
         self._check_ids("query", "queries", self.queries)
         for name in scope_fields(self.queries) if self.documents else ():
             if not any(read_field(document, name) for document in self.documents):
@@ -77,10 +85,24 @@ class Benchmark:
                 raise DataError(f"{where}: expected a {what} with an id, found an empty one")
             before = first.setdefault(record.id, place)
             if before != place:
-                there = self.where(kind, before)
-                also = f"; first in {there}" if there else ""
-                where = self.where(kind, place) or self.name
-                raise DataError(f"{where}: the {what} id {record.id!r} occurs twice{also}")
+                raise self._reject_repeated(what, kind, record.id, (before, place))
+
+    def _check_file(self, documents: RecordFile[Document]) -> None:
+        """Check the ids of a large corpus without all of them in memory."""
+        for place, _ in documents.index_by().find(""):
+            where = self.where("documents", place) or f"{self.name}: documents[{place}]"
+            raise DataError(f"{where}: expected a document with an id, found an empty one")
+        if places := find_repeated(documents):
+            name = documents[places[1]].id
+            raise self._reject_repeated("document", "documents", name, places)
+
+    def _reject_repeated(
+        self, what: str, kind: RecordKind, name: str, places: tuple[int, int]
+    ) -> DataError:
+        there = self.where(kind, places[0])
+        also = f"; first in {there}" if there else ""
+        where = self.where(kind, places[1]) or self.name
+        return DataError(f"{where}: the {what} id {name!r} occurs twice{also}")
 
     def where(self, kind: RecordKind, place: int) -> str:
         """Return the location of the record at this position; "" if unknown.
@@ -91,16 +113,18 @@ class Benchmark:
         return places[place] if len(places) == len(getattr(self, kind)) else ""
 
     def __repr__(self) -> str:
+        lazy = getattr(self.documents, "is_loaded", True) is False
+        documents = "documents not read" if lazy else pluralize(len(self.documents), "document")
         return (
-            f"Benchmark({self.name!r}, {pluralize(len(self.documents), 'document')}, "
-            f"{pluralize(len(self.queries), 'query', 'queries')}, "
+            f"Benchmark({self.name!r}, {documents}, "
+            f"{pluralize(len(self.queries), 'query')}, "
             f"{pluralize(len(self.judgments), 'judgment')})"
         )
 
     @cached_property
-    def document_of(self) -> dict[str, Document]:
+    def document_of(self) -> Mapping[str, Document]:
         """Documents by id."""
-        return {document.id: document for document in self.documents}
+        return index_records(self.documents)
 
     @cached_property
     def query_of(self) -> dict[str, Query]:
@@ -182,7 +206,8 @@ class BenchmarkBuilder:
 
     def __init__(self, source: Source) -> None:
         self.source = source
-        self.documents: list[Document] = []
+        self.documents: list[Document] | RecordFile[Document] = []  # a file if they are large
+        self._size = 0  # characters of the documents
         self.queries: list[Query] = []
         self.judgments: list[Judgment] = []
         self.remarks: list[str] = []
@@ -195,6 +220,9 @@ class BenchmarkBuilder:
     def add_document(self, document: Document, file: str, line: int = 0) -> None:
         """Add a document."""
         self.documents.append(_rename_clashes(document))
+        self._size += len(document.text)
+        if self._size > HELD and isinstance(self.documents, list):
+            self.documents = RecordFile(self.documents)
         self.locations["documents"].add(file, line)
 
     def add_document_once(self, document: Document, file: str, line: int = 0) -> None:
@@ -238,9 +266,10 @@ class BenchmarkBuilder:
             raise DataError(f"{self.source.name}: has no queries")
         origin = describe_origin(fields.get("metadata", {}))
         remarks = [f"{self.source.name}: {origin}"] if origin else []
+        documents = self.documents
         return Benchmark(
             **{"name": self.source.stem, **fields},
-            documents=tuple(self.documents),
+            documents=tuple(documents) if isinstance(documents, list) else documents,
             queries=tuple(self.queries),
             judgments=tuple(self.judgments),
             locations=dict(self.locations),

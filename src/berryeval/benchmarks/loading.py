@@ -11,11 +11,17 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from berryeval._internal.files import PathLike, display_name, plain_suffix, read_bytes
+from berryeval._internal.files import (
+    PathLike,
+    display_name,
+    plain_suffix,
+    read_bytes,
+    suggest_file,
+)
 from berryeval._internal.json import read_json_lines, read_json_node
 from berryeval._internal.registry import Registry
 from berryeval._internal.text import pluralize
-from berryeval._internal.validate import reject_unknown, require, suggest
+from berryeval._internal.validate import nearest, reject_unknown, require, suggest
 from berryeval.data import (
     DOCUMENT,
     QUERY,
@@ -193,12 +199,28 @@ class Loader:
         signs: Files or fields by which the format is recognized.
         recognises: Whether a source has these signs.
         load: Function that loads the benchmark; its keyword arguments are the format's options.
+        prefixes: Words before the colon of names of datasets, such as "hf" of "hf:mteb/scifact".
     """
 
     summary: str
     signs: str
     recognises: Callable[[Source], bool]
     load: Callable[..., Benchmark]
+    prefixes: tuple[str, ...] = ()
+
+
+class NamedSource(Source):
+    """A dataset named "prefix:name" instead of a path."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.name = name
+        self.prefix, _, self.reference = name.partition(":")
+
+    @property
+    def stem(self) -> str:
+        """Default name of the benchmark: the name without its prefix."""
+        return self.reference.strip("/").replace("/", "-")
 
 
 _HERE: Final = "berryeval.benchmarks.loaders"
@@ -222,6 +244,8 @@ LOADERS: Final[Registry[Loader]] = Registry(
         "rre": f"{_HERE}.rre:LOADER",
         "rank-eval": f"{_HERE}.rank_eval:LOADER",
         "autorag": f"{_HERE}.autorag:LOADER",
+        "ir_datasets": f"{_HERE}.ir_datasets:LOADER",
+        "hf": f"{_HERE}.hugging_face:LOADER",
     },
 )
 
@@ -233,11 +257,13 @@ def load_benchmark(
     scope: str | Sequence[str] | None = None,
     **options: Any,
 ) -> Benchmark:
-    """Load a bundled benchmark, or one from a file or folder.
+    """Load a bundled benchmark, one from a file or folder, or a dataset of a library.
 
     Args:
-        source: Name of a bundled benchmark ("technical-docs") or a path. A string that is a bundled
-            name always means that benchmark; write "./technical-docs" for a folder of that name.
+        source: Name of a bundled benchmark ("technical-docs"), a path, or the name of a dataset
+            ("ir_datasets:beir/scifact/test", "hf:ORG/NAME", "mteb:NAME"). A string that is a
+            bundled name always means that benchmark; write "./technical-docs" for a folder of that
+            name.
         format: Name of a loader. By default the format is recognized from the files; if no format
             or several match, the error lists them.
         scope: Fields that limit each query to the documents with the query's own value, such as
@@ -285,7 +311,7 @@ def set_scope(
             )
     remarks = [*benchmark.remarks]
     if without:
-        count = pluralize(without, "query", "queries")
+        count = pluralize(without, "query")
         lack = "lacks" if without == 1 else "lack"
         remarks.append(f"{count} {lack} a value of {', '.join(names)}; the scope of these is wider")
     pairs = enumerate(zip(benchmark.queries, queries, strict=True))
@@ -293,7 +319,7 @@ def set_scope(
     if replaced and in_files:
         raise _reject_two_scopes(benchmark, replaced[0], names)
     if replaced and names:
-        count = pluralize(len(replaced), "query", "queries")
+        count = pluralize(len(replaced), "query")
         first = benchmark.queries[replaced[0]].id
         remarks.append(
             f"scope={','.join(names)} replaces the scope of {count}, such as {first!r:.80}"
@@ -316,8 +342,13 @@ def check_source(
 ) -> tuple[Source, Loader]:
     """Find the files and their loader, and check the options."""
     encoding = options.get("encoding")
-    found = Source(_find_path(source), encoding if isinstance(encoding, str) else "utf-8")
-    name = format_ or detect_format(found)
+    found: Source
+    if named := find_named(source):
+        found = NamedSource(str(source))
+        require(not found.stem.startswith("."), "a dataset", "named after the colon", source)
+    else:
+        found = Source(_find_path(source), encoding if isinstance(encoding, str) else "utf-8")
+    name = format_ or named or detect_format(found)
     loader = LOADERS.get(name)
     reject_unknown(f"the loader {name}", options, [*options_of(loader), _SCOPE])
     parameters = inspect.signature(loader.load).parameters
@@ -333,6 +364,14 @@ def check_source(
     return found, loader
 
 
+def find_named(source: object) -> str:
+    """Return the loader of a dataset named "prefix:name"; "" for anything else."""
+    prefix, colon, name = source.partition(":") if isinstance(source, str) else ("", "", "")
+    if not colon or not name.strip("/ "):
+        return ""
+    return next((one for one in LOADERS if prefix in LOADERS.get(one).prefixes), "")
+
+
 def _find_path(source: PathLike) -> PathLike:
     name = os.fspath(source)
     if isinstance(source, str) and name in bundled_benchmarks():
@@ -344,9 +383,11 @@ def _find_path(source: PathLike) -> PathLike:
     if there:
         return source
     hint = suggest(name, bundled_benchmarks(), listed="bundled:")
-    raise DataError(
-        f"{name}: no such file or folder, and no bundled benchmark of this name; {hint}"
-    )
+    prefixes = [one for known in LOADERS for one in LOADERS.get(known).prefixes]
+    if near := nearest(name.partition(":")[0], prefixes) if ":" in name else []:
+        hint = f"names of datasets begin with {near[0]}:"
+    hint = suggest_file(name) or f"; {hint}"
+    raise DataError(f"{name}: no such file or folder, and no bundled benchmark of this name{hint}")
 
 
 def detect_format(source: Source) -> str:

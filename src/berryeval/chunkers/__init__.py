@@ -2,6 +2,12 @@
 
 `parse_chunker("fixed-400-overlap-50")` returns a chunker, and `chunker.chunk(document)` its chunks
 in text order, with `document.text[chunk.start:chunk.end] == chunk.text` and reproducible ids.
+
+    >>> from berryeval.chunkers import parse_chunker
+    >>> from berryeval.data import Document
+    >>> chunker = parse_chunker("sentence-1")
+    >>> [chunk.text for chunk in chunker.chunk(Document("tea", "Boil water. Add leaves."))]
+    ['Boil water.', 'Add leaves.']
 """
 
 from typing import TYPE_CHECKING
@@ -24,5 +30,24 @@ if TYPE_CHECKING:
     from berryeval.chunkers.section import SectionChunker
     from berryeval.chunkers.sentence import SentenceChunker
     from berryeval.chunkers.whole import WholeChunker
+
+    __all__ = [
+        "CHUNKERS",
+        "ChonkieChunker",
+        "Chunker",
+        "ChunkingWarning",
+        "CodeChunker",
+        "FixedChunker",
+        "LangChainChunker",
+        "OptionChunker",
+        "Piece",
+        "SectionChunker",
+        "SentenceChunker",
+        "WholeChunker",
+        "make_chunker",
+        "option",
+        "options_of",
+        "parse_chunker",
+    ]
 else:
     __getattr__, __dir__ = open_door(__name__)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -39,8 +39,11 @@ class SectionChunker(OptionChunker):
             if self.empty == "drop" and section.level and _is_only_heading(text[start:end]):
                 continue
             whole = not self.max_size or end - start <= self.max_size
-            fixed = FixedChunker(size=self.max_size or 1, boundary="line")
-            for piece in [(start, end)] if whole else windows(fixed, text, start, end):
+            pieces: Iterable[tuple[int, int]] = [(start, end)]
+            if not whole:
+                fixed = FixedChunker(size=self.max_size or 1, boundary="line")
+                pieces = windows(fixed, text, start, end)
+            for piece in pieces:
                 span = f"@{piece[0]}-{piece[1]}"
                 name = f"#{section.id}" if whole else f"#{section.id}{span}"
                 while name in taken:

@@ -5,18 +5,19 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from heapq import nlargest
 from itertools import islice
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from berryeval._internal.aio import time_left
 from berryeval._internal.limits import ANSWER_MB, HITS, most_hits
 from berryeval._internal.plain import show
 from berryeval._internal.text import pluralize
 from berryeval._internal.validate import is_number, is_whole
-from berryeval.data import Hit, is_in_scope
+from berryeval.data import Hit, index_records, is_in_scope
 from berryeval.errors import DataError, ProviderError
 
 if TYPE_CHECKING:
@@ -31,8 +32,32 @@ class WrongBatchError(ProviderError):
     """An answer to several queries that is not one list of hits per query."""
 
 
+class Stage(NamedTuple):
+    """A step of a search in several steps, such as a first search, or a reranker of its hits.
+
+    Attributes:
+        name: What was asked, such as "bm25".
+        hits: Its ranking, in any form that `as_hits` reads; empty for the last stage, whose ranking
+            is the answer.
+        seconds: Time of this stage alone.
+        cost: Cost of this stage alone.
+        reranked: Number of hits of the stage before that it was asked to order; 0 for a search.
+        unplaced: Number of these that it did not place, and that keep their order after the others.
+    """
+
+    name: str
+    hits: Sequence[Any] = ()
+    seconds: float = 0.0
+    cost: Mapping[str, Any] = {}
+    reranked: int = 0
+    unplaced: int = 0
+
+
 class Answer(list[Hit]):
     """Hits, in any form that `as_hits` reads, with the cost and the answer written from them.
+
+    A search in several stages may list them, the first one first; times and costs of all stages add
+    up to those of the answer.
 
     >>> Answer(["doc-7", "doc-2"], {"tokens": 812, "usd": 0.0004}).cost
     {'tokens': 812, 'usd': 0.0004}
@@ -45,6 +70,7 @@ class Answer(list[Hit]):
         hits: Iterable[Any],
         cost: Mapping[str, Any] | None = None,
         answer: str | None = None,
+        stages: Iterable[Stage] = (),
     ) -> None:
         if isinstance(hits, Iterator):  # it may never end
             hits = list(islice(hits, HITS.value + 1))
@@ -56,14 +82,28 @@ class Answer(list[Hit]):
         super().__init__(_check_order(hits))
         self.cost: dict[str, Any] = dict(cost or {})
         self.answer = answer or ""
+        self.stages = tuple(stages)
+
+
+def find_stages(given: Any) -> tuple[Stage, ...]:
+    """Return the stages of an answer, or of the error of a later stage; empty if it has none."""
+    stages = getattr(given, "stages", ())
+    ours = isinstance(stages, tuple) and all(isinstance(one, Stage) for one in stages)
+    return stages if ours else ()  # else of another library
+
+
+def tell_stages(error: Exception, stages: Iterable[Stage]) -> None:
+    """Keep in an error the stages before the one that failed, so that they are recorded."""
+    with suppress(Exception):  # an error of others may take no attribute
+        error.stages = tuple(stages)  # type: ignore[attr-defined]
 
 
 class KnownChunks:
     """The chunks of a benchmark, for providers that return only ids of chunks or documents."""
 
     def __init__(self, chunks: Sequence[Chunk] = ()) -> None:
-        self._chunks = {chunk.id: chunk for chunk in chunks}
-        self._documents = {chunk.doc_id: chunk for chunk in chunks}
+        self._chunks = index_records(chunks)
+        self._documents = index_records(chunks, "doc_id")
 
     def complete_all(self, hits: Iterable[Hit]) -> Iterator[Hit]:
         """Complete the hits of an answer; reject texts in the place of ids."""
@@ -232,6 +272,8 @@ def _explain_hit(item: Any) -> str:
         return (
             '; return its id, such as [hit.metadata["id"] for hit in ...], or use type: langchain'
         )
+    if hasattr(item, "content") and hasattr(item, "meta"):
+        return "; return [(hit.id, hit.score) for hit in ...], or use type: haystack"
     return f"; {_ADVICE}"
 
 
@@ -341,6 +383,13 @@ def read_number(value: Any, path: str) -> float:
     if not math.isfinite(number):
         raise _type_error(path, "a finite number", value)
     return number
+
+
+def read_count(value: Any, path: str) -> int:
+    """Return a whole number that is not negative."""
+    if is_whole(value) and value >= 0:
+        return int(value)
+    raise _type_error(path, "a whole number from 0 up", value)
 
 
 def _read_text(value: Any, path: str) -> str:

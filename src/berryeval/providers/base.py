@@ -5,10 +5,10 @@ from __future__ import annotations
 import numbers
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, overload
 
 import numpy as np
 
@@ -59,6 +59,13 @@ class Provider(ABC):
         """Whether these options make it search in this process, without a server."""
         return self.in_process
 
+    def existing_indexes(self) -> dict[str, int | None]:
+        """Return the rows of each index that it searches and did not build, by `provider:name`.
+
+        None stands for rows that were not counted.
+        """
+        return {}
+
     def expect(self, queries: Sequence[Query]) -> None:  # noqa: B027 - optional
         """Receive the queries of the benchmark before `index`; raise if none can be answered."""
 
@@ -69,6 +76,10 @@ class Provider(ABC):
         """Tell how many chunks are indexed; may be called by `index`, from any thread."""
         if self.on_progress is not None:
             self.on_progress(done, total)
+
+    def describe_matches(self) -> Sequence[str]:
+        """Describe how the hits so far were matched to the benchmark, other than by their ids."""
+        return ()
 
     @abstractmethod
     def search(self, query: Query, k: int) -> Sequence[Hit]:
@@ -84,14 +95,36 @@ class Provider(ABC):
         self.close()
 
 
-def searchable_text(chunk: Chunk) -> str:
-    """Return the text to index for a chunk: its headings, which name the topic, then its text.
+def searchable_text(chunk: Chunk | Hit) -> str:
+    """Return the text to index or rerank: the headings, which name the topic, then the text.
 
     Headings that the first line of the text already contains are left out.
     """
     first_line = chunk.text.lstrip("# \t\n").partition("\n")[0]
     headings = [heading for heading in chunk.section if heading not in first_line]
     return "\n".join([*headings, chunk.text])
+
+
+class SearchableTexts(Sequence[str]):
+    """The texts of chunks to index, built on access: those of a large corpus are not held."""
+
+    def __init__(self, chunks: Sequence[Chunk]) -> None:
+        self._chunks = chunks
+
+    def __len__(self) -> int:
+        return len(self._chunks)
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[str]: ...
+    def __getitem__(self, index: int | slice) -> str | list[str]:
+        if isinstance(index, slice):
+            return list(map(searchable_text, self._chunks[index]))
+        return searchable_text(self._chunks[index])
+
+    def __iter__(self) -> Iterator[str]:
+        return map(searchable_text, self._chunks)
 
 
 def select_best(

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import re
 import threading
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -91,7 +92,9 @@ class Bm25(Provider):
 
     def index(self, chunks: Sequence[Chunk]) -> None:
         """Count the terms of every chunk."""
-        bm25s = import_optional("bm25s", "the provider bm25")
+        with warnings.catch_warnings():  # of its progress bars, which are off, in a notebook
+            warnings.filterwarnings("ignore", "IProgress not found")
+            bm25s = import_optional("bm25s", "the provider bm25")
         self._chunks = chunks
         self._scopes = ScopeIndex(chunks)
         self._index = None

@@ -31,9 +31,12 @@ from berryeval.errors import ConfigurationError
 from berryeval.providers.answers import (
     Answer,
     KnownChunks,
+    Stage,
     as_hits,
     check_batch,
+    find_stages,
     read_written_answer,
+    tell_stages,
 )
 from berryeval.providers.base import Provider, find_enter, find_exit
 from berryeval.relevance import IdRules
@@ -41,7 +44,7 @@ from berryeval.relevance import IdRules
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-    from berryeval.data import Chunk
+    from berryeval.data import Chunk, Hit
 
 
 def load_object(name: object, option: str) -> Any:
@@ -236,8 +239,18 @@ class Function(Provider):
         return [self._complete(answer, k) for answer in answers]
 
     def _complete(self, answer: Any, k: int) -> Answer:
-        hits = list(self._known.complete_all(as_hits(answer, k)))
-        return Answer(hits, getattr(answer, "cost", None), read_written_answer(answer))
+        stages = self._complete_stages(answer, k)
+        cost, text = getattr(answer, "cost", None), read_written_answer(answer)
+        return Answer(self._read_hits(answer, k), cost, text, stages)
+
+    def _complete_stages(self, given: Any, k: int) -> tuple[Stage, ...]:
+        return tuple(
+            one._replace(hits=self._read_hits(one.hits, max(k, len(one.hits))))
+            for one in find_stages(given)
+        )
+
+    def _read_hits(self, answer: Any, k: int) -> list[Hit]:
+        return list(self._known.complete_all(as_hits(answer, k)))
 
     def close(self) -> None:
         """Close the object as if no error had occurred."""
@@ -266,9 +279,17 @@ class Renamed(Function):
         """Whether the provider does."""
         return bool(self._object.searches_in_process())
 
+    def existing_indexes(self) -> dict[str, int | None]:
+        """Return the existing indexes of the provider."""
+        return dict(self._object.existing_indexes())
+
     def expect(self, queries: Sequence[Query]) -> None:
         """Pass the queries to the provider."""
         self._object.expect(queries)
+
+    def describe_matches(self) -> Sequence[str]:
+        """Return what the provider says."""
+        return tuple(self._object.describe_matches())
 
     def index(self, chunks: Sequence[Chunk]) -> None:
         """Index the chunks; their ids, and those of their documents, are not rewritten."""
@@ -277,15 +298,23 @@ class Renamed(Function):
         names = (name for chunk in chunks for name in (chunk.doc_id, chunk.id))
         self.rules = replace(self.rules, known=dict.fromkeys(names))
 
-    def _complete(self, answer: Any, k: int) -> Answer:
-        renamed = map(self.rules.rename_hit, as_hits(answer, k))
-        hits = list(map(self._known.complete, renamed))
-        return Answer(hits, getattr(answer, "cost", None), read_written_answer(answer))
+    def search(self, query: Query, k: int) -> Answer:
+        """Search the provider; the stages that an error tells are renamed, too."""
+        try:
+            return super().search(query, k)
+        except Exception as error:
+            tell_stages(error, self._complete_stages(error, k))
+            raise
+
+    def _read_hits(self, answer: Any, k: int) -> list[Hit]:
+        return list(map(self._known.complete, map(self.rules.rename_hit, as_hits(answer, k))))
 
 
 # Objects that are not providers: the method that identifies them, and the provider and option that
 # wrap them.
 _WRAPPERS: Final = (
+    ("__haystack_output__", "haystack", "retriever"),
+    ("add_component", "haystack", "retriever"),
     ("ainvoke", "langchain", "retriever"),
     ("aretrieve", "llamaindex", "retriever"),
     ("search", "callable", "function"),
@@ -337,10 +366,19 @@ def find_wrapper(source: Any) -> tuple[str, str]:
     if isinstance(source, type):
         name = source.__name__
         raise ConfigurationError(f"expected a provider, found the class {name}; call it: {name}()")
+    if is_of_package(source, "dspy") and not hasattr(source, "search"):
+        return "dspy", "retriever"
     for method, name, option in _WRAPPERS:
         if hasattr(source, method):
             return name, option
     raise ConfigurationError(
-        "expected a provider: a name, a function (text, k), a LangChain or LlamaIndex retriever "
-        f"or an object with search(query, k); found {type(source).__name__}"
+        "expected a provider: a name, a function (text, k), a retriever of LangChain, LlamaIndex, "
+        "Haystack or DSPy, or an object with search(query, k); found "
+        f"{type(source).__name__}"
     )
+
+
+def is_of_package(thing: Any, package: str) -> bool:
+    """Whether the type of an object, or one that it is derived from, is of a package."""
+    homes = (str(kind.__module__).partition(".")[0] for kind in type(thing).__mro__)
+    return not inspect.isroutine(thing) and package in homes

@@ -28,6 +28,7 @@ PROVIDERS: Final[Registry[Callable[..., Any]]] = Registry(
         "bm25": "berryeval.providers.bm25:Bm25",
         "dense": "berryeval.providers.dense:Dense",
         "hybrid": "berryeval.providers.hybrid:Hybrid",
+        "rerank": "berryeval.providers.rerank:Rerank",
         "postgres": "berryeval.providers.postgres:Postgres",
         "sqlite": "berryeval.providers.sqlite:Sqlite",
         "lancedb": "berryeval.providers.lancedb:LanceDb",
@@ -38,6 +39,8 @@ PROVIDERS: Final[Registry[Callable[..., Any]]] = Registry(
         "callable": "berryeval.providers.callable:Function",
         "langchain": "berryeval.providers.retrievers:LangChain",
         "llamaindex": "berryeval.providers.retrievers:LlamaIndex",
+        "haystack": "berryeval.providers.haystack:Haystack",
+        "dspy": "berryeval.providers.dspy:Dspy",
         "run-file": "berryeval.providers.run_file:RunFile",
     },
     {
@@ -57,8 +60,8 @@ def build_provider(source: Any, options: Mapping[str, Any] | None = None) -> Pro
     """Build a provider from its name and options.
 
     Instead of a name, `source` may be a provider class, a search function, an object with a method
-    `search`, a LangChain or LlamaIndex retriever, or a provider, which is returned unchanged and
-    takes no options.
+    `search`, a retriever of LangChain, LlamaIndex, Haystack or DSPy, a Haystack pipeline, or a
+    provider, which is returned unchanged and takes no options.
     """
     given = dict(options or {})
     if isinstance(source, str):
@@ -182,9 +185,14 @@ class ProviderFacts:
 
 def describe_provider(name: str) -> ProviderFacts:
     """Describe the provider of this name; if it cannot be imported, the summary says why."""
-    aliases = tuple(PROVIDERS.aliases_of(name))
+    return describe_entry(PROVIDERS, name)
+
+
+def describe_entry(table: Registry[Callable[..., Any]], name: str) -> ProviderFacts:
+    """Describe an entry of a table of providers, or of their parts."""
+    aliases = tuple(table.aliases_of(name))
     try:
-        kind = PROVIDERS.get(name)
+        kind = table.get(name)
     except (Exception, SystemExit) as error:  # noqa: BLE001 - of another package: the others count
         reason = f"cannot be imported: {write_text(error)}"
         missing = getattr(error, "name", None) or write_text(error)
@@ -240,9 +248,10 @@ best first. All other methods are optional:
 | `search_many(queries, k)` | instead, if the run uses batches; returns a list of answers |
 | `__exit__` or `__aexit__`; else `close()` | once, at the end |
 
-Each may be `async`. An object, a function `(text, k)` or a LangChain or LlamaIndex retriever can be
-passed to `run_benchmark` without registration: `providers=[mine]`, or
-`providers={"my-search": mine}` to choose its name in tables (by default its `name` or its class).
+Each may be `async`. An object, a function `(text, k)`, a retriever of LangChain, LlamaIndex,
+Haystack or DSPy, or a Haystack pipeline can be passed to `run_benchmark` without registration:
+`providers=[mine]`, or `providers={"my-search": mine}` to choose its name in tables (by default its
+`name` or its class).
 
 To report costs, return `Answer(hits, {"tokens": 812, "usd": 0.0004})` from `berryeval.providers`,
 with names of your choice. The tables, `eval --json` and the record of the run then show the mean
@@ -273,6 +282,12 @@ A class is called with the options of the configuration. A function `(text, k)` 
 search itself; any other function is called with the options and returns a provider. Without a
 package of your own, use `callable` with `function: module:object`.
 
+## An index that exists
+
+The providers with an engine build a temporary index from the documents of the benchmark. With
+`existing`, they search the index of your application instead, without writing to it:
+[existing.md](existing.md).
+
 ## Scopes
 
 A query may have a scope ([formats.md](formats.md#scopes)), such as
@@ -299,7 +314,28 @@ def render_page() -> str:
     found = [describe_provider(name) for name in PROVIDERS]
     rows = "\n".join(map(_render_row, found))
     table = f"\n| provider | summary | install |\n| --- | --- | --- |\n{rows}\n"
-    return INTRODUCTION + table + "".join(map(_render_section, found))
+    sections = "".join(map(_render_section, found))
+    return f"{INTRODUCTION}{table}{sections}{_RERANKERS}{''.join(_render_rerankers())}"
+
+
+_RERANKERS: Final = """
+## Rerankers
+
+What the option `reranker` of [`rerank`](#rerank) takes: a name, or a mapping with `type` and
+`options`. Your own is a function, an object with a method `rerank(query, hits)` that returns a
+score for each hit, or an entry point of your package in the group `berryeval.rerankers`.
+"""
+
+
+def _render_rerankers() -> Iterator[str]:
+    from berryeval.providers.rerankers.base import RERANKERS
+
+    for name in RERANKERS:
+        facts = describe_entry(RERANKERS, name)
+        install = f"\nInstall: `pip install 'berryeval[{facts.extra}]'`.\n" if facts.extra else ""
+        section = _render_section(dataclasses.replace(facts, name=f"reranker {name}"))
+        head, mark, options = section.partition("\n| option |")
+        yield f"{head}{install}{mark}{options}"
 
 
 def _render_row(facts: ProviderFacts) -> str:

@@ -8,7 +8,7 @@ embedder makes the vectors; Chroma downloads no model and sends no telemetry.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -19,20 +19,21 @@ import numpy as np
 from berryeval._internal.optional import import_optional
 from berryeval._internal.validate import require_whole
 from berryeval.data import read_field, scope_values
-from berryeval.errors import ProviderError
+from berryeval.errors import BerryEvalError, ProviderError
 from berryeval.providers.base import first_line, searchable_text
-from berryeval.providers.embedders.base import EmbeddingProvider
+from berryeval.providers.engine import EngineProvider
 from berryeval.providers.ranking import fetch_hits
 
 if TYPE_CHECKING:
     from berryeval.data import Chunk, Hit, Query
+    from berryeval.providers.existing import ExistingIndex, IndexReader
 
 
 _SIZES: Final = ("ef_search", "ef_construction", "max_neighbors")
 
 
 @dataclass
-class Chroma(EmbeddingProvider):
+class Chroma(EngineProvider):
     """Vectors in an embedded Chroma database, in a temporary collection.
 
     Attributes:
@@ -49,15 +50,26 @@ class Chroma(EmbeddingProvider):
     extra: ClassVar[str] = "chroma"
     modules: ClassVar[Sequence[str]] = ("chromadb", "wordllama")
     in_process: ClassVar[bool] = True
+    index_word: ClassVar[str] = "collection"
+    temporary_options: ClassVar[Collection[str]] = _SIZES
     _collection: Any = field(default=None, init=False, repr=False)
     _plural: set[str] = field(default_factory=set, init=False, repr=False)  # fields with lists
 
     def __post_init__(self) -> None:
         for name in _SIZES:
             require_whole(f"{name} of chroma", getattr(self, name))
+        super().__post_init__()
+
+    def _build_reader(self, existing: ExistingIndex) -> IndexReader:
+        from berryeval.providers.readers.chroma_collection import ChromaCollection
+
+        return ChromaCollection(existing, self.path)
 
     def index(self, chunks: Sequence[Chunk]) -> None:
         """Create the collection and add a vector for every chunk with content."""
+        if self.existing:
+            self.open_existing(chunks)
+            return
         self._drop()
         vectors = self.embed([searchable_text(chunk) for chunk in chunks])
         places = np.flatnonzero(vectors.any(axis=1)).tolist()
@@ -83,6 +95,8 @@ class Chroma(EmbeddingProvider):
 
     def search(self, query: Query, k: int) -> list[Hit]:
         """Return the nearest chunks that the index finds."""
+        if self.existing:
+            return self.search_existing(query, k)
         vector = self.embed_query(query.text)
         if self._collection is None or not vector.any():
             return []
@@ -106,10 +120,10 @@ class Chroma(EmbeddingProvider):
             values = scope_values(query.scope, name)
             if name in self._plural:
                 key = f"scope.{name}"
-                parts.append(_combine("$or", [{key: {"$contains": one}} for one in values]))
+                parts.append(combine("$or", [{key: {"$contains": one}} for one in values]))
             else:
                 parts.append({f"scope.{name}": {"$in": list(values)}})
-        return _combine("$and", parts) if parts else None
+        return combine("$and", parts) if parts else None
 
     def _describe(self, chunks: Sequence[Chunk]) -> list[dict[str, Any]]:
         """Return the metadata of each chunk: a text for each field, or a list if some have several.
@@ -130,22 +144,13 @@ class Chroma(EmbeddingProvider):
         ]
 
     @cached_property
-    def _chroma(self) -> Any:
-        return import_optional("chromadb", "the provider chroma", extra="chroma")
-
-    @cached_property
     def _client(self) -> Any:
-        settings = self._chroma.config.Settings(anonymized_telemetry=False)
-        if self.path:
-            return self._chroma.PersistentClient(self.path, settings=settings)
-        return self._chroma.EphemeralClient(settings=settings)
+        return open_chroma(self.path)
 
     @contextmanager
     def _convert_errors(self) -> Iterator[None]:
-        try:
+        with convert_errors(self.path or "memory"):
             yield
-        except (self._chroma.errors.ChromaError, RuntimeError, ValueError, OSError) as error:
-            raise ProviderError(f"Chroma at {self.path or 'memory'}: {first_line(error)}") from None
 
     def _drop(self) -> None:
         if self._collection is not None:
@@ -154,5 +159,27 @@ class Chroma(EmbeddingProvider):
                 self._client.delete_collection(collection.name)
 
 
-def _combine(word: str, parts: list[dict[str, Any]]) -> dict[str, Any]:
+def open_chroma(path: str) -> Any:
+    """Open a folder, or a database in memory; no telemetry is sent."""
+    package = import_optional("chromadb", "the provider chroma", extra="chroma")
+    settings = package.config.Settings(anonymized_telemetry=False)
+    if path:
+        return package.PersistentClient(path, settings=settings)
+    return package.EphemeralClient(settings=settings)
+
+
+@contextmanager
+def convert_errors(where: str) -> Iterator[None]:
+    """Convert Chroma's errors."""
+    package = import_optional("chromadb", "the provider chroma", extra="chroma")
+    try:
+        yield
+    except BerryEvalError:
+        raise
+    except (package.errors.ChromaError, RuntimeError, ValueError, OSError) as error:
+        raise ProviderError(f"Chroma at {where}: {first_line(error)}") from None
+
+
+def combine(word: str, parts: list[dict[str, Any]]) -> dict[str, Any]:
+    """Join conditions by `$and` or `$or`, which need at least two."""
     return {word: parts} if len(parts) > 1 else parts[0]

@@ -23,7 +23,7 @@ import numpy as np
 
 from berryeval._internal.validate import require_whole
 from berryeval.data import ScopeIndex
-from berryeval.providers.base import rank_hits, searchable_text
+from berryeval.providers.base import SearchableTexts, rank_hits
 from berryeval.providers.embedders.base import EmbeddingProvider, embed_queries
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ class Dense(EmbeddingProvider):
 
     def index(self, chunks: Sequence[Chunk]) -> None:
         """Embed every chunk."""
-        vectors = self.embed([searchable_text(chunk) for chunk in chunks])
+        vectors = self.embed(SearchableTexts(chunks))
         self._nearest = Nearest(vectors)
         self._scopes = ScopeIndex(chunks)
         self._chunks = chunks if vectors.any() else ()  # all texts may be empty

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 from urllib.parse import quote
@@ -21,15 +21,16 @@ from berryeval._internal.masking import cut
 from berryeval._internal.plain import show
 from berryeval._internal.validate import require, require_choice, require_text, require_whole
 from berryeval.errors import ProviderError
-from berryeval.providers.base import clean_text, encode_id, rank_hits, searchable_text
-from berryeval.providers.embedders.base import FusingProvider
+from berryeval.providers.base import SearchableTexts, clean_text, encode_id, rank_hits
+from berryeval.providers.engine import FusingProvider
 from berryeval.providers.web import JsonServer
 
 if TYPE_CHECKING:
     from berryeval.data import Chunk, Hit, Query
+    from berryeval.providers.existing import ExistingIndex, IndexReader
 
 
-_MAX_CANDIDATES: Final = 10_000  # the limit of Elasticsearch
+MAX_CANDIDATES: Final = 10_000  # the limit of Elasticsearch
 
 
 def build_index_body(
@@ -93,7 +94,7 @@ def build_knn_query(
     inside = {"filter": build_filter(labels)} if labels else {}
     if flavour == "opensearch":
         return {**asked, "query": {"knn": {"embedding": {"vector": vector, "k": k, **inside}}}}
-    wide = min(max(candidates, k), _MAX_CANDIDATES)
+    wide = min(max(candidates, k), MAX_CANDIDATES)
     knn = {"field": "embedding", "query_vector": vector, "k": k, "num_candidates": wide}
     return {**asked, "knn": {**knn, **inside}}
 
@@ -137,12 +138,14 @@ class Elasticsearch(FusingProvider):
     verify: bool = True
     extra: ClassVar[str] = "http"
     modules: ClassVar[Sequence[str]] = ("httpx",)
+    index_word: ClassVar[str] = "index"
+    existing_parts: ClassVar[Collection[str]] = ("query",)
+    temporary_options: ClassVar[Collection[str]] = ("prefix", "analyzer")
     _server: JsonServer = field(init=False, repr=False)
     _index: str = field(default="", init=False, repr=False)
     _has_vectors: bool = field(default=False, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         flavours = ("", "elasticsearch", "opensearch")
         require_choice("flavour of elasticsearch", self.flavour, flavours)
         require_whole("candidates of elasticsearch", self.candidates)
@@ -153,12 +156,23 @@ class Elasticsearch(FusingProvider):
         self._server = JsonServer.from_options(
             "elasticsearch", self, f"ApiKey {self.api_key}" if self.api_key else ""
         )
+        super().__post_init__()
+
+    def _build_reader(self, existing: ExistingIndex) -> IndexReader:
+        from berryeval.providers.readers.elasticsearch_index import SearchIndex
+
+        return SearchIndex(
+            existing, self._server, lambda: self._detected_flavour, candidates=self.candidates
+        )
 
     def index(self, chunks: Sequence[Chunk]) -> None:
         """Create the index and load the chunks in bulk."""
+        if self.existing:
+            self.open_existing(chunks)
+            return
         self._drop()
         self._chunks = chunks
-        texts = [searchable_text(chunk) for chunk in chunks]
+        texts = SearchableTexts(chunks)
         vectors = self.embed(texts) if self.mode != "text" and texts else None
         self._has_vectors = vectors is not None and bool(vectors.any())
         dimensions = vectors.shape[1] if vectors is not None and self._has_vectors else 0
@@ -195,7 +209,7 @@ class Elasticsearch(FusingProvider):
         return self.flavour
 
     def _format_bulk(
-        self, texts: list[str], vectors: Any, labels: list[list[str]] | None
+        self, texts: Sequence[str], vectors: Any, labels: Sequence[list[str]] | None
     ) -> Iterator[str]:
         """Yield the `_bulk` lines of each chunk; long ids are rejected, so positions are ids."""
         ids = [encode_id(chunk.id) for chunk in self._chunks]
@@ -212,6 +226,8 @@ class Elasticsearch(FusingProvider):
 
     def search(self, query: Query, k: int) -> list[Hit]:
         """Send one request, or two and fuse their hits."""
+        if self.existing:
+            return self.search_existing(query, k)
         return self.search_by_mode(query, k) if self._index else []
 
     def _search_text(self, query: Query, k: int) -> list[Hit]:

@@ -22,31 +22,28 @@ Like all providers, both search the headings above a chunk as well as its text.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from berryeval._internal.aio import BackgroundLoop
 from berryeval._internal.validate import is_number, reject_unknown, require_choice, require_whole
 from berryeval.data import Hit
 from berryeval.errors import ConfigurationError
-from berryeval.providers.answers import Answer, as_hits, check_batch
-from berryeval.providers.base import Provider, add_costs, find_enter, find_exit
+from berryeval.providers.answers import Answer, as_hits
+from berryeval.providers.base import add_costs
 from berryeval.providers.catalogue import build_provider
+from berryeval.providers.combined import Combined, read_part
 from berryeval.providers.ranking import fuse_ranks, fuse_scores
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
-
-    from berryeval.data import Chunk, Query
+    from berryeval.data import Query
+    from berryeval.providers.base import Provider
 
 
 _DEFAULTS: Final[dict[str, dict[str, Any]]] = {"bm25": {"feedback": 5}, "dense": {"feedback": 3}}
 
 
 @dataclass
-class Hybrid(Provider):
+class Hybrid(Combined):
     """Rankings of other providers over the same chunks, fused by rank or by score.
 
     Attributes:
@@ -69,9 +66,6 @@ class Hybrid(Provider):
     fusion: str = "scores"
     extra: ClassVar[str] = "dense"
     modules: ClassVar[Sequence[str]] = ("wordllama",)
-    _children: list[Provider] = field(default_factory=list, init=False, repr=False)
-    _entered: set[int] = field(default_factory=set, init=False, repr=False)
-    _loop: BackgroundLoop = field(default_factory=BackgroundLoop, init=False, repr=False)
 
     def __post_init__(self) -> None:
         if isinstance(self.providers, str) or not self.providers:
@@ -96,58 +90,10 @@ class Hybrid(Provider):
         if isinstance(child, str):
             given = self.options.get(child, {})
         elif isinstance(child, Mapping):
-            child, given = _read_child(child)
+            child, given = read_part("hybrid", child)
         else:
             return build_provider(child)
         return build_provider(child, {**_DEFAULTS.get(child, {}), **given})
-
-    def __enter__(self) -> Self:
-        """Enter all providers that are context managers, or none if one fails."""
-        with ExitStack() as undo:
-            undo.callback(self._loop.close)
-            for place, child in enumerate(self._children):
-                if enter := find_enter(child):
-                    undo.push(partial(self._leave, place))
-                    self._loop.wait_for(enter())
-                self._entered.add(place)
-            undo.pop_all()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        """Leave or close every provider, the last first, even if one of them fails."""
-        with ExitStack() as ends:
-            ends.callback(self._loop.close)
-            for place in range(len(self._children)):
-                ends.callback(self._leave, place, *error)
-
-    def _leave(self, place: int, *error: object) -> None:
-        entered = place in self._entered
-        self._entered.discard(place)
-        if leave := find_exit(self._children[place], *error, entered=entered):
-            self._loop.wait_for(leave())
-
-    def required(self) -> dict[str, str]:
-        """Return the modules that the providers need."""
-        return {name: extra for one in self._children for name, extra in one.required().items()}
-
-    def needs_documents(self) -> bool:
-        """Whether any of the providers does."""
-        return any(one.needs_documents() for one in self._children)
-
-    def searches_in_process(self) -> bool:
-        """Whether all of the providers do."""
-        return all(one.searches_in_process() for one in self._children)
-
-    def expect(self, queries: Sequence[Query]) -> None:
-        """Pass the queries to each provider."""
-        for child in self._children:
-            child.expect(queries)
-
-    def index(self, chunks: Sequence[Chunk]) -> None:
-        """Let each provider index all chunks."""
-        for child in self._children:
-            child.on_progress = self.on_progress
-            self._loop.wait_for(child.index(chunks))  # type: ignore[func-returns-value]
 
     def search(self, query: Query, k: int) -> list[Hit]:
         """Return the hits of all providers by fused score."""
@@ -172,28 +118,3 @@ class Hybrid(Provider):
             hits = fuse_ranks(rankings, k, constant=self.k, weights=self.weights)
         cost = add_costs(getattr(answer, "cost", None) for answer in answers)
         return Answer(hits, cost) if cost else hits
-
-    def _ask(self, child: Provider, queries: Sequence[Query], k: int) -> list[Any]:
-        """Return the provider's answer to every query, asked as a batch if possible."""
-        together = getattr(child, "search_many", None)
-        if together is None:
-            return [self._loop.wait_for(child.search(query, k)) for query in queries]
-        return check_batch(self._loop.wait_for(together(queries, k)), len(queries))
-
-    def close(self) -> None:
-        """Close every provider as if no error had occurred."""
-        self.__exit__(None, None, None)
-
-
-def _read_child(child: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
-    if "chunker" in child:
-        raise ConfigurationError(
-            "the providers of hybrid share its chunks; set the chunker of hybrid itself"
-        )
-    reject_unknown("a provider of hybrid", child, ["type", "options"])
-    kind, options = child.get("type"), child.get("options", {})
-    if not isinstance(kind, str) or not isinstance(options, Mapping):
-        raise ConfigurationError(
-            f"a provider of hybrid needs a type and may have options, found {list(child)}"
-        )
-    return kind, options

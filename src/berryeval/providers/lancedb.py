@@ -10,20 +10,21 @@ import re
 import secrets
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from berryeval._internal.optional import import_optional
-from berryeval.errors import ProviderError
+from berryeval.errors import BerryEvalError, ProviderError
 from berryeval.providers.base import clean_text, first_line, searchable_text
-from berryeval.providers.embedders.base import FusingProvider
+from berryeval.providers.engine import FusingProvider
 from berryeval.providers.ranking import fetch_hits
 
 if TYPE_CHECKING:
     from berryeval.data import Chunk, Hit, Query
+    from berryeval.providers.existing import ExistingIndex, IndexReader
 
 
 _SOURCE: Final = re.compile(r", \S+\.rs:\d+.*")  # the source location in LanceDB's messages
@@ -45,11 +46,21 @@ class LanceDb(FusingProvider):
     extra: ClassVar[str] = "lancedb"
     modules: ClassVar[Sequence[str]] = ("lancedb", "pyarrow", "wordllama")
     in_process: ClassVar[bool] = True
+    existing_parts: ClassVar[Collection[str]] = ("distance",)
+    temporary_options: ClassVar[Collection[str]] = ("language",)
     _folder: str = field(default="", init=False, repr=False)
     _table: Any = field(default=None, init=False, repr=False)
 
+    def _build_reader(self, existing: ExistingIndex) -> IndexReader:
+        from berryeval.providers.readers.lancedb_table import LanceTable
+
+        return LanceTable(existing, self.path, approximate=self.approximate)
+
     def index(self, chunks: Sequence[Chunk]) -> None:
         """Create the table and its indexes."""
+        if self.existing:
+            self.open_existing(chunks)
+            return
         self._drop()
         if not len(chunks):
             return
@@ -59,7 +70,7 @@ class LanceDb(FusingProvider):
         with self._convert_errors():
             name = f"berryeval_{secrets.token_hex(6)}"
             self._table = self._database.create_table(name, columns, on_bad_vectors="null")
-            index = self._import("lancedb.index")
+            index = import_lance("lancedb.index")
             if self.mode != "vector":
                 self._table.create_index("text", config=index.FTS(language=self.language))
             if "scope" in columns.column_names:
@@ -69,8 +80,8 @@ class LanceDb(FusingProvider):
                 self._table.create_index("vector", config=index.HnswFlat(distance_type="cosine"))
         self._chunks = chunks
 
-    def _build_columns(self, texts: list[str], labels: list[list[str]] | None) -> Any:
-        arrow = self._import("pyarrow")
+    def _build_columns(self, texts: list[str], labels: Sequence[list[str]] | None) -> Any:
+        arrow = import_lance("pyarrow")
         columns = {"place": arrow.array(range(len(texts)), arrow.int64())}
         if labels is not None:
             rows = [list(map(clean_text, row)) for row in labels]
@@ -87,6 +98,8 @@ class LanceDb(FusingProvider):
 
     def search(self, query: Query, k: int) -> list[Hit]:
         """Search full text, vectors, or both."""
+        if self.existing:
+            return self.search_existing(query, k)
         if self._table is None:
             return []
         with self._convert_errors():
@@ -94,7 +107,7 @@ class LanceDb(FusingProvider):
 
     def _search_text(self, query: Query, k: int) -> list[Hit]:
         # A MatchQuery takes the text literally; a string would be parsed for operators.
-        asked = self._import("lancedb.query").MatchQuery(clean_text(query.text), "text")
+        asked = import_lance("lancedb.query").MatchQuery(clean_text(query.text), "text")
 
         def fetch(count: int) -> list[tuple[int, float]]:
             found = self._table.search(asked, query_type="fts").limit(count)
@@ -119,28 +132,20 @@ class LanceDb(FusingProvider):
 
     def _limit(self, found: Any, query: Query) -> Any:
         """Limit a search to the scope of its query, before the ranking is cut."""
-        conditions = [f"array_has_any(scope, {_quote(few)})" for few in self.filters(query)]
+        conditions = [f"array_has_any(scope, [{quote_texts(few)}])" for few in self.filters(query)]
         return found.where(" AND ".join(conditions), prefilter=True) if conditions else found
-
-    @staticmethod
-    def _import(module: str) -> Any:
-        return import_optional(module, "the provider lancedb", extra="lancedb")
 
     @cached_property
     def _database(self) -> Any:
-        package = self._import("lancedb")
+        package = import_lance("lancedb")
         if not self.path:
             self._folder = tempfile.mkdtemp(prefix="berryeval-lancedb-")
         return package.connect(self.path or self._folder)
 
     @contextmanager
     def _convert_errors(self) -> Iterator[None]:
-        try:
+        with convert_errors(self.path or self._folder):
             yield
-        except (RuntimeError, ValueError, OSError) as error:  # LanceDB has no error class
-            raise ProviderError(
-                f"LanceDB at {self.path or self._folder}: {_SOURCE.sub('', first_line(error))}"
-            ) from None
 
     def _drop(self) -> None:
         if self._table is not None:
@@ -160,9 +165,25 @@ class LanceDb(FusingProvider):
                 self._folder = ""
 
 
-def _quote(labels: list[str]) -> str:
-    quoted = (clean_text(label).replace("'", "''") for label in labels)
-    return "[" + ", ".join(f"'{label}'" for label in quoted) + "]"
+def import_lance(module: str) -> Any:
+    """Import LanceDB or one of its modules."""
+    return import_optional(module, "the provider lancedb", extra="lancedb")
+
+
+@contextmanager
+def convert_errors(where: str) -> Iterator[None]:
+    """Convert LanceDB's errors, which have no class of their own."""
+    try:
+        yield
+    except BerryEvalError:
+        raise
+    except (RuntimeError, ValueError, OSError) as error:
+        raise ProviderError(f"LanceDB at {where}: {_SOURCE.sub('', first_line(error))}") from None
+
+
+def quote_texts(texts: Sequence[str]) -> str:
+    """Return texts as literals of SQL, separated by commas."""
+    return ", ".join("'" + clean_text(text).replace("'", "''") + "'" for text in texts)
 
 
 def _pairs(found: Any, score: str) -> list[tuple[int, float]]:

@@ -26,7 +26,7 @@ import os
 import platform
 import secrets
 import threading
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
@@ -34,17 +34,18 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from berryeval._internal.secrets import parse_address
-from berryeval.providers.base import clean_text, list_hits, searchable_text
-from berryeval.providers.embedders.base import TextAndVectorProvider
+from berryeval.providers.base import SearchableTexts, clean_text, list_hits
+from berryeval.providers.engine import TextAndVectorProvider
 from berryeval.providers.postgres_server import PostgresServer
 
 if TYPE_CHECKING:
     from berryeval.data import Chunk, Hit, Query
+    from berryeval.providers.existing import ExistingIndex, IndexReader
 
 
 # Any of the words may match, where `plainto_tsquery` requires all: replace each `&` that follows
 # the closing quote of a lexeme, but not those inside a lexeme.
-_WORDS: Final = (
+ANY_WORD: Final = (
     "regexp_replace(plainto_tsquery(%(language)s::regconfig, %(text)s)::text, "
     r"'(''(?:[^'']|'''')*'') & ', '\1 | ', 'g')::tsquery"
 )
@@ -98,7 +99,7 @@ def build_statement(
     """
     table, vector_schema = (name.replace("%", "%%") for name in (table, vector_schema))
     inside = " ".join(f"AND scope && %(scope_{number})s::text[]" for number in range(filters))
-    by_text = _BY_TEXT.format(table=table, words=_WORDS, depth=depth, inside=inside)
+    by_text = _BY_TEXT.format(table=table, words=ANY_WORD, depth=depth, inside=inside)
     by_vector = (_BY_INDEX if approximate else _BY_VECTOR).format(
         table=table,
         depth=depth,
@@ -150,9 +151,9 @@ class ChunkTable:
         self,
         connection: Any,
         chunks: Sequence[Chunk],
-        texts: list[str],
+        texts: Sequence[str],
         vectors: Any,
-        labels: list[list[str]] | None,
+        labels: Sequence[list[str]] | None,
     ) -> None:
         """Copy the chunks into the table."""
         columns = "place, id, body" + ("" if vectors is None else ", embedding")
@@ -208,9 +209,10 @@ def create_table(
         columns.append(f"words tsvector GENERATED ALWAYS AS ({words}) STORED")
     vector_schema, iterative = "", False
     if dimensions is not None:
-        home, version = _find_pgvector(connection)
+        if find_pgvector(connection) is None:
+            connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
+        home, iterative = find_pgvector(connection) or ("public", False)
         vector_schema = quote(psycopg.sql.Identifier(home))
-        iterative = version >= _ITERATIVE_SINCE
         columns.append(f"embedding {vector_schema}.vector({dimensions})")
     if scoped:
         columns.append("scope text[] NOT NULL")
@@ -234,18 +236,23 @@ def _drop_left_behind(connection: Any, psycopg: Any, schema: str) -> None:
             log.info("dropped %s.%s, left behind by a run that did not finish", schema, name)
 
 
-def _find_pgvector(connection: Any) -> tuple[str, tuple[int, ...]]:
-    """Return the schema and version of pgvector, and install it if missing."""
-    asked = (
+def find_pgvector(connection: Any) -> tuple[str, bool] | None:
+    """Return the schema of pgvector and whether it continues index scans; None if it is missing."""
+    found = connection.execute(
         "SELECT nspname, extversion FROM pg_extension "
         "JOIN pg_namespace ON pg_namespace.oid = extnamespace WHERE extname = 'vector'"
-    )
-    found = connection.execute(asked).fetchone()
+    ).fetchone()
     if found is None:
-        connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
-        found = connection.execute(asked).fetchone()
-    home, version = found
-    return home, tuple(int(part) for part in version.split(".") if part.isdigit())
+        return None
+    version = tuple(int(part) for part in found[1].split(".") if part.isdigit())
+    return found[0], version >= _ITERATIVE_SINCE
+
+
+def widen_search(connection: Any, depth: int, *, iterative: bool) -> None:
+    """Let the vector index examine as many vectors as requested, rather than the default 40."""
+    connection.execute(f"SET hnsw.ef_search = {min(max(depth, 40), _MAX_EF_SEARCH)}")
+    if iterative:
+        connection.execute("SET hnsw.iterative_scan = strict_order")
 
 
 def format_vector(values: Any) -> str | None:
@@ -254,6 +261,14 @@ def format_vector(values: Any) -> str | None:
 
 
 _MAX_WORDS: Final = 1000  # PostgreSQL rejects queries with very many words
+
+
+def limit_words(text: str) -> str:
+    """Return a text with its first distinct words, as many as PostgreSQL accepts."""
+    words = text.split()
+    if len(words) > _MAX_WORDS:
+        text = " ".join(islice(dict.fromkeys(words), _MAX_WORDS))
+    return clean_text(text)
 
 
 @dataclass
@@ -278,15 +293,25 @@ class Postgres(TextAndVectorProvider):
     schema: str = "berryeval"
     extra: ClassVar[str] = "postgres"
     modules: ClassVar[Sequence[str]] = ("psycopg", "wordllama")
+    existing_parts: ClassVar[Collection[str]] = ("words", "query", "score", "distance")
+    temporary_options: ClassVar[Collection[str]] = ("schema",)
     _table: ChunkTable | None = field(default=None, init=False, repr=False)
     _server: PostgresServer = field(init=False, repr=False)
     _thread: threading.local = field(default_factory=threading.local, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         if self.dsn != "":
             parse_address("dsn of postgres", self.dsn)
         self._server = PostgresServer(self.dsn)
+        super().__post_init__()
+
+    def _build_reader(self, existing: ExistingIndex) -> IndexReader:
+        from berryeval.providers.readers.postgres_table import PostgresTable
+
+        return PostgresTable(
+            existing, self.dsn, language=self.language, normalisation=self.normalisation,
+            approximate=self.approximate,
+        )  # fmt: skip
 
     def required(self) -> dict[str, str]:
         """Return the modules of the client, the embedder and, without a dsn, the local server."""
@@ -295,9 +320,12 @@ class Postgres(TextAndVectorProvider):
 
     def index(self, chunks: Sequence[Chunk]) -> None:
         """Create the table, load it with COPY, and index it."""
+        if self.existing:
+            self.open_existing(chunks)
+            return
         self._drop()
         self._chunks = chunks
-        texts = [searchable_text(chunk) for chunk in chunks]
+        texts = SearchableTexts(chunks)
         vectors = self.embed(texts) if self.with_vectors else None
         labels = self.label(chunks)
         with self._server.connection() as connection:
@@ -316,14 +344,13 @@ class Postgres(TextAndVectorProvider):
 
     def search(self, query: Query, k: int) -> list[Hit]:
         """Run one statement."""
+        if self.existing:
+            return self.search_existing(query, k)
         if self._table is None:
             return []
         depth = max(k, self.depth)
-        text, words = query.text, query.text.split()
-        if len(words) > _MAX_WORDS:
-            text = " ".join(islice(dict.fromkeys(words), _MAX_WORDS))
         values: dict[str, Any] = {
-            "text": clean_text(text), "language": self.language, "k": self.k,
+            "text": limit_words(query.text), "language": self.language, "k": self.k,
             "normalisation": self.normalisation,
         }  # fmt: skip
         filters = self.filters(query)
@@ -347,10 +374,7 @@ class Postgres(TextAndVectorProvider):
             return
         table.hold(connection)
         if self.approximate and self.with_vectors:
-            # The vector index examines as many vectors as requested, rather than the default 40.
-            connection.execute(f"SET hnsw.ef_search = {min(max(depth, 40), _MAX_EF_SEARCH)}")
-            if table.iterative:
-                connection.execute("SET hnsw.iterative_scan = strict_order")
+            widen_search(connection, depth, iterative=table.iterative)
         self._thread.prepared = wanted
 
     def _drop(self) -> None:

@@ -49,9 +49,13 @@ _STOP_LATE: Final = """
 
 @dataclass
 class PostgresServer:
-    """The server at an address, or with the address "" a local one, started on first use."""
+    """The server at an address, or with the address "" a local one, started on first use.
+
+    With `read_only`, every transaction is READ ONLY, so that the server itself refuses to write.
+    """
 
     dsn: str = field(repr=False)
+    read_only: bool = False
     _open: list[Any] = field(default_factory=list, init=False, repr=False)
     _own: threading.local = field(default_factory=threading.local, init=False, repr=False)
     local: LocalPostgres | None = field(default=None, init=False, repr=False)
@@ -100,6 +104,9 @@ class PostgresServer:
         address = {**parts, "connect_timeout": _CONNECT_SECONDS}
         connection = self.psycopg.connect(**address, autocommit=True)
         self._open.append(connection)
+        if self.read_only:
+            connection.read_only = True  # of each BEGIN
+            connection.execute("SET default_transaction_read_only = on")
         if time_given() < _LONGEST_TIMEOUT:  # the server stops a late search
             connection.execute(_STOP_LATE, {"longest": int(time_given() * 1000)})
         self._own.connection = connection

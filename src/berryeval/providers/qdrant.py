@@ -10,8 +10,8 @@ from __future__ import annotations
 import secrets
 import threading
 import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -21,13 +21,14 @@ import numpy as np
 
 from berryeval._internal.optional import import_optional
 from berryeval._internal.validate import require_whole
-from berryeval.errors import ConfigurationError, ProviderError
+from berryeval.errors import BerryEvalError, ConfigurationError, ProviderError
 from berryeval.providers.base import first_line, searchable_text
-from berryeval.providers.embedders.base import EmbeddingProvider
+from berryeval.providers.engine import EngineProvider
 from berryeval.providers.ranking import fetch_hits
 
 if TYPE_CHECKING:
     from berryeval.data import Chunk, Hit, Query
+    from berryeval.providers.existing import ExistingIndex, IndexReader
 
 
 _CLIENT_ERRORS = range(400, 500)  # permanent, except 408 and 429
@@ -35,7 +36,7 @@ _TOO_SLOW, _TOO_MANY = 408, 429
 
 
 @dataclass
-class Qdrant(EmbeddingProvider):
+class Qdrant(EngineProvider):
     """Vectors in Qdrant, on a server or in this process, in a temporary collection.
 
     Attributes:
@@ -57,6 +58,8 @@ class Qdrant(EmbeddingProvider):
     extra: ClassVar[str] = "qdrant"
     modules: ClassVar[Sequence[str]] = ("qdrant_client", "wordllama")
     in_process: ClassVar[bool] = True
+    index_word: ClassVar[str] = "collection"
+    temporary_options: ClassVar[Collection[str]] = ("batch_size",)
     _collection: str = field(default="", init=False, repr=False)
     # The local mode of the client is not made for several threads.
     _one_at_a_time: Any = field(default_factory=threading.Lock, init=False, repr=False)
@@ -66,6 +69,12 @@ class Qdrant(EmbeddingProvider):
         require_whole("timeout of qdrant", self.timeout)
         if self.url and self.path:
             raise ConfigurationError("qdrant takes a url or a path, not both")
+        super().__post_init__()
+
+    def _build_reader(self, existing: ExistingIndex) -> IndexReader:
+        from berryeval.providers.readers.qdrant_collection import QdrantCollection
+
+        return QdrantCollection(existing, self)
 
     def searches_in_process(self) -> bool:
         """Whether there is no server."""
@@ -73,6 +82,9 @@ class Qdrant(EmbeddingProvider):
 
     def index(self, chunks: Sequence[Chunk]) -> None:
         """Create the collection and upload a vector for every chunk with content."""
+        if self.existing:
+            self.open_existing(chunks)
+            return
         self._drop()
         vectors = self.embed([searchable_text(chunk) for chunk in chunks])
         places = np.flatnonzero(vectors.any(axis=1))
@@ -85,7 +97,7 @@ class Qdrant(EmbeddingProvider):
         shape = models.VectorParams(size=vectors.shape[1], distance=distance)
         labels = self.label(chunks)
         payload = [{"scope": labels[place]} for place in places.tolist()] if labels else None
-        with self._convert_errors(), warnings.catch_warnings():
+        with self.convert_errors(), warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Local mode is not recommended")  # documented
             name = f"berryeval-{secrets.token_hex(6)}"
             self._client.create_collection(name, vectors_config=shape)
@@ -101,12 +113,12 @@ class Qdrant(EmbeddingProvider):
 
     def search(self, query: Query, k: int) -> list[Hit]:
         """Return the nearest chunks."""
+        if self.existing:
+            return self.search_existing(query, k)
         vector = self.embed_query(query.text)
         if not self._collection or not vector.any():
             return []
-        exact = None  # local mode is always exact, and warns about the parameter
-        if self.url:
-            exact = self._import().models.SearchParams(exact=not self.approximate)
+        exact = self.search_parameters()
         inside = self._build_filter(query)
 
         def fetch(count: int) -> list[tuple[int, float]]:
@@ -117,8 +129,16 @@ class Qdrant(EmbeddingProvider):
             # Rounded to the server's precision; otherwise equal vectors would not tie.
             return [(point.id, float(np.float32(point.score))) for point in found.points]
 
-        with self._convert_errors(), nullcontext() if self.url else self._one_at_a_time:
+        with self.convert_errors(), self.take_turns():
             return fetch_hits(self._chunks, k, fetch)
+
+    def search_parameters(self) -> Any:
+        """Return how a server is to search; local mode is always exact, and warns about it."""
+        return self._import().models.SearchParams(exact=not self.approximate) if self.url else None
+
+    def take_turns(self) -> AbstractContextManager[Any]:
+        """Search one at a time in local mode."""
+        return nullcontext() if self.url else self._one_at_a_time
 
     def _build_filter(self, query: Query) -> Any:
         """Return the scope of a query as a filter; None without a scope."""
@@ -135,18 +155,23 @@ class Qdrant(EmbeddingProvider):
 
     @cached_property
     def _client(self) -> Any:
+        return self.connect(self.path)
+
+    def connect(self, path: str) -> Any:
+        """Return a client of the server, or else of a folder or a database in memory."""
         client = self._import().QdrantClient
         if self.url:
             return client(
                 url=self.url, api_key=self.api_key or None, timeout=self.timeout,
                 check_compatibility=False,  # a missing server is reported below
             )  # fmt: skip
-        if self.path:  # another thread may close it
-            return client(path=self.path, force_disable_check_same_thread=True)
+        if path:  # another thread may close it
+            return client(path=path, force_disable_check_same_thread=True)
         return client(":memory:")
 
     @contextmanager
-    def _convert_errors(self) -> Iterator[None]:
+    def convert_errors(self) -> Iterator[None]:
+        """Convert the errors of Qdrant's client."""
         http = self._import("qdrant_client.http.exceptions")
         common = self._import("qdrant_client.common.client_exceptions")
         try:
@@ -169,6 +194,8 @@ class Qdrant(EmbeddingProvider):
             raise ProviderError(self._message(error.source), passing=reached) from None
         except common.QdrantException as error:  # an invalid Retry-After header
             raise ProviderError(self._message(error), passing=True) from None
+        except BerryEvalError:
+            raise
         # Errors of local mode; the client also asserts that an answer has a result.
         except (RuntimeError, ValueError, OSError, AssertionError) as error:
             raise ProviderError(self._message(error)) from None
@@ -186,5 +213,5 @@ class Qdrant(EmbeddingProvider):
     def _drop(self) -> None:
         if self._collection:
             name, self._collection = self._collection, ""
-            with self._convert_errors():
+            with self.convert_errors():
                 self._client.delete_collection(name)

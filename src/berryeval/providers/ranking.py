@@ -1,15 +1,16 @@
-"""Ties at the end of a ranking, the order of scores, and the fusion of several rankings."""
+"""The order of an answer, ties at its end, and the fusion of several rankings."""
 
 from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from berryeval.data import RankingRule
+from berryeval.fusion import reciprocal_ranks, scale_min_max, sum_points
 from berryeval.providers.base import encode_id, rank_hits
 
 if TYPE_CHECKING:
@@ -64,6 +65,31 @@ def has_moved_ties(ids: Sequence[str], scores: Sequence[float], k: int) -> bool:
     return any(score == hits[k - 1][0] and name > hits[k - 1][1] for score, name in hits[k:])
 
 
+def drop_repeated(hits: Iterable[Hit]) -> list[Hit]:
+    """Return the hits without those that repeat an earlier one."""
+    first: dict[str, Hit] = {}
+    for hit in hits:
+        first.setdefault(hit.id, hit)
+    return list(first.values())
+
+
+def order_hits(hits: Sequence[Hit], k: int | None = None) -> list[Hit]:
+    """Return the first `k` of different hits in ranking order, ranked from 1.
+
+    Scores decide, and ids break ties as in trec_eval. Hits without scores keep their order.
+    """
+    scores = [hit.score for hit in hits]
+    if any(scores):
+        order = RankingRule(depth=k).order([encode_id(hit.id) for hit in hits], scores)
+        ranked = [hits[place] for place in order]
+    else:
+        ranked = [replace(hit, score=1.0 / rank) for rank, hit in enumerate(hits[:k], start=1)]
+    return [
+        hit if hit.rank == rank else replace(hit, rank=rank)
+        for rank, hit in enumerate(ranked, start=1)
+    ]
+
+
 def fuse_ranks(
     rankings: Sequence[Sequence[Hit]],
     k: int,
@@ -77,7 +103,8 @@ def fuse_ranks(
     """
 
     def weigh(hits: Sequence[Hit], weight: float) -> list[float]:
-        return [weight / (constant + rank) for rank in range(1, len(hits) + 1)]
+        points: list[float] = reciprocal_ranks(len(hits), constant, weight).tolist()
+        return points
 
     return _fuse(rankings, k, weights, weigh)
 
@@ -103,8 +130,7 @@ def _normalize(scores: Sequence[float]) -> list[float]:
     range_ = max(scores) - min(scores)
     if find_disorder(scores) or not all(map(math.isfinite, scores)) or not 0 < range_ < math.inf:
         return [1 - place / len(scores) for place in range(len(scores))]
-    lowest = min(scores)  # scores that only rounding has swapped are sorted
-    return [(score - lowest) / range_ for score in sorted(scores, reverse=True)]
+    return scale_min_max(sorted(scores, reverse=True))  # only rounding has swapped any
 
 
 def _fuse(
@@ -115,16 +141,14 @@ def _fuse(
 ) -> list[Hit]:
     """Return the `k` hits with the highest sum of weights over all rankings."""
     first_hits: dict[str, Hit] = {}
-    score_of: dict[str, float] = {}
+    points = []
     for ranking, weight in zip(rankings, weights or [1.0] * len(rankings), strict=True):
-        first: dict[str, Hit] = {}
-        for hit in ranking:
-            first.setdefault(hit.id, hit)
-        hits = list(first.values())
-        for hit, worth in zip(hits, weigh(hits, weight), strict=True):
+        hits = drop_repeated(ranking)
+        for hit in hits:
             first_hits.setdefault(hit.id, hit)
-            score_of[hit.id] = score_of.get(hit.id, 0.0) + worth
-    ids = list(first_hits)
+        points.append(zip([hit.id for hit in hits], weigh(hits, weight), strict=True))
+    score_of = sum_points(points)
+    ids = list(score_of)
     order = RankingRule(depth=k).order([encode_id(name) for name in ids], list(score_of.values()))
     return [
         replace(first_hits[ids[place]], score=score_of[ids[place]], rank=rank)

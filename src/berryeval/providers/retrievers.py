@@ -1,4 +1,9 @@
-"""`langchain` and `llamaindex`: retrievers of other frameworks."""
+"""`langchain` and `llamaindex`: retrievers of other frameworks.
+
+Hits are matched to the documents of the benchmark without options: by their ids, by the paths,
+file names or URLs in their metadata, or by their texts. `eval` prints a note on matches that were
+not by id. A hit whose source fits several documents is not matched.
+"""
 
 from __future__ import annotations
 
@@ -6,19 +11,34 @@ import json
 import threading
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from berryeval._internal.aio import BackgroundLoop
 from berryeval._internal.plain import show
 from berryeval.data import Hit, ScopeIndex
 from berryeval.errors import ConfigurationError, ProviderError
-from berryeval.providers.answers import KnownChunks, check_all_scored, read_id, read_number
+from berryeval.providers.answers import check_all_scored, read_id, read_number
 from berryeval.providers.base import Provider
 from berryeval.providers.callable import load_object, takes_scope
+from berryeval.providers.origins import (
+    Origins,
+    build_id,
+    list_sources,
+    read_headings,
+    read_span,
+)
 
 if TYPE_CHECKING:
     from berryeval.data import Chunk, Query
+
+
+class Found(NamedTuple):
+    """A hit as a framework gives it; its id is empty if the framework gives none."""
+
+    hit: Hit
+    scored: bool
+    sources: Sequence[str] = ()  # names of its document, best first
 
 
 @dataclass
@@ -38,8 +58,9 @@ class RetrieverProvider(Provider):
     asynchronous: bool = False
     name: ClassVar[str]
     methods: ClassVar[tuple[str, str]]  # the search method, and its async version
+    advice: ClassVar[str] = "return documents with an id, or with a source in their metadata"
     _found: Any = field(default=None, init=False, repr=False)
-    _known: KnownChunks = field(default_factory=KnownChunks, init=False, repr=False)
+    _known: Origins = field(default_factory=Origins, init=False, repr=False)
     _chunks: Sequence[Chunk] = field(default=(), init=False, repr=False)
     _expected: Sequence[Query] = field(default=(), init=False, repr=False)
     _scopes: ScopeIndex | None = field(default=None, init=False, repr=False)  # if built by scope
@@ -67,7 +88,7 @@ class RetrieverProvider(Provider):
 
     def index(self, chunks: Sequence[Chunk]) -> None:
         """Build the retriever, or one for each scope, if a function was given."""
-        self._known = KnownChunks(chunks)
+        self._known = Origins(chunks)
         build = load_object(self.retriever, f"retriever of {self.name}")
         if self._is_retriever(build):
             return
@@ -107,24 +128,57 @@ class RetrieverProvider(Provider):
         retriever = self._find_retriever(query)
         if not self._is_retriever(retriever):
             raise ProviderError(f"{self.name}: there is no retriever yet; `index` builds it")
-        search = getattr(retriever, self.methods[self.asynchronous])
-        found = self._loop.wait_for(search(query.text, **self._options(query, k)))
-        if not isinstance(found, Sequence) or isinstance(found, str | bytes):
-            raise ProviderError(
-                f"{self.name}: expected a list, found {type(found).__name__} {show(found)}"
-            )
-        read = [self._read(one, place) for place, one in enumerate(found, start=1)]
+        answer = self._loop.wait_for(self._call(retriever, query, k))
+        read = [self._read(one, place) for place, one in enumerate(self._list(answer), start=1)]
         try:
-            return [self._known.complete(hit) for hit in check_all_scored(read)]
+            hits = check_all_scored([(one.hit, one.scored) for one in read])
         except ProviderError as error:
             raise ProviderError(f"{self.name}: {error}") from None
+        pairs = zip(hits, read, strict=True)
+        return [self._settle(hit, one, n) for n, (hit, one) in enumerate(pairs, start=1)]
+
+    def _call(self, retriever: Any, query: Query, k: int) -> Any:
+        """Return the answer of the retriever, or an awaitable of it."""
+        search = getattr(retriever, self.methods[self.asynchronous])
+        return search(query.text, **self._options(query, k))
 
     def _options(self, query: Query, k: int) -> dict[str, Any]:  # noqa: ARG002 - most take none
         return {}
 
+    def _list(self, answer: Any) -> Sequence[Any]:
+        """Return the hits of an answer."""
+        if isinstance(answer, Sequence) and not isinstance(answer, str | bytes):
+            return answer
+        raise ProviderError(
+            f"{self.name}: expected a list, found {type(answer).__name__} {show(answer)}"
+        )
+
     @abstractmethod
-    def _read(self, found: Any, place: int) -> tuple[Hit, bool]:
-        """Return a hit and whether it has a score."""
+    def _read(self, found: Any, place: int) -> Found:
+        """Read a hit of an answer."""
+
+    def _settle(self, hit: Hit, found: Found, place: int) -> Hit:
+        """Match a hit to the benchmark, and give it an id if it has none."""
+        settled = self._known.settle(hit, found.sources)
+        if settled.id:
+            return settled
+        if not settled.doc_id:
+            self._reject_unclear(hit, place)
+        return replace(settled, id=self._name(settled) or self.read_id(hit.metadata, "id", place))
+
+    def _name(self, settled: Hit) -> str:
+        """Return an id for a hit without one; "" if there must be one."""
+        return build_id(settled) if settled.doc_id else ""
+
+    def _reject_unclear(self, hit: Hit, place: int) -> None:
+        """Reject a hit that has only a text, which several documents contain."""
+        rivals = self._known.find_by_text(hit.text)
+        if len(rivals) > 1:
+            shown = ", ".join(show(one, 40) for one in rivals[:3])
+            raise ProviderError(
+                f"{self.name}: hit {place} ({show(hit.text, 60)}) has no id, and {len(rivals)} "
+                f"documents contain it ({shown}); {self.advice}"
+            )
 
     def read_id(self, metadata: Mapping[str, Any], name: str, place: int) -> str:
         """Return the id in the metadata of a hit."""
@@ -136,6 +190,10 @@ class RetrieverProvider(Provider):
             f"{self.name}: hit {place} has no id at metadata[{name!r}]; the metadata has {there}; "
             "set the option id to its name"
         )
+
+    def describe_matches(self) -> list[str]:
+        """Describe how hits were matched to the benchmark."""
+        return list(self._known.notes())
 
     def close(self) -> None:
         """Stop what still runs."""
@@ -153,7 +211,8 @@ class LangChain(RetrieverProvider):
     Attributes:
         id: Name of the id in the metadata; "" for the id of the document itself.
         score: Name of the score in the metadata, if present; without scores the order counts.
-        doc_id: Name of the source document's id in the metadata, if present.
+        doc_id: Name of the source document in the metadata; by default `source`, `file_path`, `url`
+            and other usual names are tried.
         k_argument: Argument of the retriever for the number of documents, such as "k".
         scope_argument: Argument of the retriever for the scope of a query, such as "filter"; it
             gets `{"tenant": "a"}`, with several values `{"tenant": {"$in": ["a", "b"]}}`.
@@ -161,7 +220,7 @@ class LangChain(RetrieverProvider):
 
     id: str = ""
     score: str = "score"
-    doc_id: str = "source"
+    doc_id: str = ""
     k_argument: str = ""
     scope_argument: str = ""
     name: ClassVar[str] = "langchain"
@@ -178,29 +237,28 @@ class LangChain(RetrieverProvider):
             }
         return found
 
-    def _read(self, document: Any, place: int) -> tuple[Hit, bool]:
+    def _read(self, document: Any, place: int) -> Found:
         metadata = getattr(document, "metadata", None)
         text = getattr(document, "page_content", None)
         if not isinstance(metadata, Mapping) or not isinstance(text, str):
             found = f"{type(document).__name__} {show(document)}"
             raise ProviderError(f"langchain: hit {place}: expected a Document, found {found}")
         own = getattr(document, "id", None)
-        if not own or self.id:
-            own = self.read_id(metadata, self.id or "id", place)
+        if self.id:
+            own = self.read_id(metadata, self.id, place)
         score = metadata.get(self.score)
-        start = metadata.get("start_index")
-        if not isinstance(start, int) or start < 0 or not text:
-            start = None
+        start, end = read_span(metadata.get("start_index"), text)
         hit = Hit(
-            str(own),
+            str(own or read_id(metadata.get("id")) or ""),
             0.0 if score is None else read_number(score, f"metadata.{self.score}"),
             text=text,
-            doc_id=str(metadata.get(self.doc_id) or ""),
+            section=read_headings(metadata),
             start=start,
-            end=None if start is None else start + len(text),
+            end=end,
             metadata=dict(metadata),
         )
-        return hit, score is not None
+        sources = list_sources(metadata, self.doc_id) if self.doc_id else list_sources(metadata)
+        return Found(hit, score is not None, sources)
 
 
 @dataclass
@@ -212,8 +270,8 @@ class LlamaIndex(RetrieverProvider):
 
     Attributes:
         id: Name of the id in the metadata; "" for the id of the node itself.
-        doc_id: Name of the source document's id in the metadata; "" for the document the node was
-            made from.
+        doc_id: Name of the source document in the metadata; by default the document that the node
+            was made from, or its `file_path`, `file_name` or `url`, whichever the benchmark has.
     """
 
     id: str = ""
@@ -223,7 +281,7 @@ class LlamaIndex(RetrieverProvider):
     # No `modules`: the retriever imports its own package.
     extra: ClassVar[str] = "llamaindex"
 
-    def _read(self, scored: Any, place: int) -> tuple[Hit, bool]:
+    def _read(self, scored: Any, place: int) -> Found:
         node: Any = getattr(scored, "node", None)
         metadata = getattr(node, "metadata", None)
         own = getattr(node, "node_id", None)
@@ -234,14 +292,15 @@ class LlamaIndex(RetrieverProvider):
         start = getattr(node, "start_char_idx", None)
         end = getattr(node, "end_char_idx", None)
         has_span = isinstance(start, int) and isinstance(end, int) and 0 <= start < end
-        source = metadata.get(self.doc_id) if self.doc_id else getattr(node, "ref_doc_id", None)
         hit = Hit(
             self.read_id(metadata, self.id, place) if self.id else own,
             0.0 if score is None else read_number(score, "score"),
             text=str(node.get_content() if hasattr(node, "get_content") else node.text),
-            doc_id=str(source or ""),
+            section=read_headings(metadata),
             start=start if has_span else None,
             end=end if has_span else None,
             metadata=dict(metadata),
         )
-        return hit, score is not None
+        parent = getattr(node, "ref_doc_id", None)
+        sources = list_sources({"": parent, **metadata}, self.doc_id)
+        return Found(hit, score is not None, sources)

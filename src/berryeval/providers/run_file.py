@@ -48,7 +48,7 @@ class RunFile(Provider):
             return
         theirs = _list_ids(run.table.queries[place] for place in range(min(_SHOWN, len(place_of))))
         ours = _list_ids(query.id for query in queries[:_SHOWN])
-        count = pluralize(len(queries), "query", "queries")
+        count = pluralize(len(queries), "query")
         raise ProviderError(
             f"{self.path}: has no ranking for any of {count}; "
             f"the file has {theirs}, the benchmark has {ours}"

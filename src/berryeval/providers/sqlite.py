@@ -11,23 +11,24 @@ import ctypes
 import json
 import secrets
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import count
+from itertools import count, repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from berryeval._internal.aio import time_left
 from berryeval._internal.optional import import_optional
 from berryeval.errors import ProviderError
-from berryeval.providers.base import clean_text, encode_id, list_hits, searchable_text
+from berryeval.providers.base import SearchableTexts, clean_text, encode_id, list_hits
 from berryeval.providers.bm25 import STOPWORDS
-from berryeval.providers.embedders.base import FusingProvider
+from berryeval.providers.engine import FusingProvider
 
 if TYPE_CHECKING:
     from berryeval.data import Chunk, Hit, Query
+    from berryeval.providers.existing import ExistingIndex, IndexReader
 
 
 _LARGEST: Final = 2**46  # bytes; the default limit in memory is 2**30
@@ -38,12 +39,14 @@ _STEPS: Final = 10_000  # instructions of SQLite between two looks at the time
 class SqliteDatabase:
     """A SQLite file, or with the path "" a database in memory, with one connection per thread.
 
-    A missing file is created, and removed by `close` if it has no tables left.
+    A missing file is created, and removed by `close` if it has no tables left. With `read_only`, an
+    existing file is opened so that SQLite itself refuses to write.
     """
 
-    def __init__(self, path: str, *, with_vectors: bool) -> None:
+    def __init__(self, path: str, *, with_vectors: bool, read_only: bool = False) -> None:
         self._path = Path(path).expanduser() if path else None
         self._with_vectors = with_vectors
+        self._read_only = read_only
         self._made_file = False
         self._open: list[Any] = []
         self._own = threading.local()
@@ -84,6 +87,12 @@ class SqliteDatabase:
     def _open_database(self) -> Any:
         apsw = self.package
         flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
+        if self._read_only and self._path is not None:
+            address = f"{self._path.resolve().as_uri()}?mode=ro"
+            flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+            connection = apsw.Connection(address, flags=flags)
+            connection.execute("PRAGMA query_only = ON")
+            return connection
         if self._path is not None:
             self._made_file = self._made_file or not self._path.exists()
             return apsw.Connection(str(self._path), flags=flags)
@@ -91,6 +100,19 @@ class SqliteDatabase:
         limit = ctypes.c_int64(_LARGEST)
         connection.file_control("main", apsw.SQLITE_FCNTL_SIZE_LIMIT, ctypes.addressof(limit))
         return connection
+
+    def match_any(self, text: str, *, stopwords: bool) -> str:
+        """Return the query of FTS5 for any word of a text, except stop words if they are dropped.
+
+        Words are quoted, so that FTS5 reads none as an operator.
+        """
+        with self.connection() as connection:
+            words = connection.fts5_tokenizer("unicode61")(
+                clean_text(text).encode(), self.package.FTS5_TOKENIZE_QUERY, None,
+                include_offsets=False, include_colocated=False,
+            )  # fmt: skip
+        kept = [word for word in words if not stopwords or word not in STOPWORDS]
+        return " OR ".join(f'"{word}"' for word in kept)
 
     def close(self) -> None:
         """Close all connections, and remove a file that was created here and is empty."""
@@ -136,12 +158,19 @@ class Sqlite(FusingProvider):
     extra: ClassVar[str] = "sqlite"
     modules: ClassVar[Sequence[str]] = ("apsw", "sqlite_vec", "wordllama")
     in_process: ClassVar[bool] = True
+    existing_parts: ClassVar[Collection[str]] = ("words", "query", "score", "distance")
+    temporary_options: ClassVar[Collection[str]] = ("stemming",)
     _name: str = field(default="", init=False, repr=False)
     _database: SqliteDatabase = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         self._database = SqliteDatabase(self.path, with_vectors=self.mode != "text")
+        super().__post_init__()
+
+    def _build_reader(self, existing: ExistingIndex) -> IndexReader:
+        from berryeval.providers.readers.sqlite_table import SqliteTable
+
+        return SqliteTable(existing, self.path, self.mode, stopwords=self.stopwords)
 
     def required(self) -> dict[str, str]:
         """Return the modules of the engine and the embedder; full text alone needs fewer."""
@@ -150,11 +179,13 @@ class Sqlite(FusingProvider):
 
     def index(self, chunks: Sequence[Chunk]) -> None:
         """Create and fill the tables in one transaction."""
+        if self.existing:
+            self.open_existing(chunks)
+            return
         self._drop()
-        texts = [searchable_text(chunk) for chunk in chunks]
-        plain = self.mode == "text"
-        blobs = [None] * len(texts) if plain else list(map(_blob, self.embed(texts)))
-        labels = self.label(chunks) or []
+        texts = SearchableTexts(chunks)
+        blobs = repeat(None) if self.mode == "text" else map(as_blob, self.embed(texts))
+        labels = self.label(chunks) or ()
         name = f"berryeval_{secrets.token_hex(6)}"
         with self._database.connection() as connection, connection:
             tokenizer = "porter unicode61" if self.stemming else "unicode61"
@@ -182,21 +213,16 @@ class Sqlite(FusingProvider):
 
     def search(self, query: Query, k: int) -> list[Hit]:
         """Search full text, vectors, or both."""
+        if self.existing:
+            return self.search_existing(query, k)
         return self.search_by_mode(query, k) if self._name else []
 
     def _search_text(self, query: Query, k: int) -> list[Hit]:
-        with self._database.connection() as connection:
-            words = connection.fts5_tokenizer("unicode61")(
-                clean_text(query.text).encode(), self._database.package.FTS5_TOKENIZE_QUERY, None,
-                include_offsets=False, include_colocated=False,
-            )  # fmt: skip
-        if self.stopwords:
-            words = [word for word in words if word not in STOPWORDS]
-        # Quoted, so that FTS5 reads no word as an operator.
-        return self._hits(_BY_TEXT, " OR ".join(f'"{word}"' for word in words), query, k)
+        words = self._database.match_any(query.text, stopwords=self.stopwords)
+        return self._hits(_BY_TEXT, words, query, k)
 
     def _search_vectors(self, query: Query, k: int) -> list[Hit]:
-        return self._hits(_BY_VECTOR, _blob(self.embed_query(query.text)), query, k)
+        return self._hits(_BY_VECTOR, as_blob(self.embed_query(query.text)), query, k)
 
     def _hits(self, statement: str, asked: str | bytes | None, query: Query, k: int) -> list[Hit]:
         filters = [json.dumps([clean_text(one) for one in few]) for few in self.filters(query)]
@@ -222,6 +248,6 @@ class Sqlite(FusingProvider):
         self._database.close()
 
 
-def _blob(vector: Any) -> bytes | None:
+def as_blob(vector: Any) -> bytes | None:
     """Return a vector as sqlite-vec reads it; None for a text without content."""
     return vector.tobytes() if vector.any() else None

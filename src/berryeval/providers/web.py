@@ -41,6 +41,10 @@ _OK: Final = 200
 _REDIRECT: Final = 300
 _SERVER_ERROR: Final = 500
 _CONNECT_SECONDS: Final = 10.0
+_CONNECTIONS: Final = 100
+# httpx may close an idle connection while another thread takes it; with its 5 s a busy machine can
+# meet that.
+_IDLE_SECONDS: Final = 60
 _FIRST_WAIT: Final = 0.5  # seconds; each wait is twice the previous one
 _LONGEST_WAIT: Final = 60.0
 _MOST_OF_ERROR: Final = 1_000_000  # bytes of the body that comes with an error
@@ -109,8 +113,7 @@ class JsonServer:
                 if not error.passing or attempt >= attempts:
                     raise
                 wait = error.retry_after
-            usual = _FIRST_WAIT * 2 ** (attempt - 1)
-            time.sleep(max(0.0, min(usual if wait is None else wait, _LONGEST_WAIT, time_left())))
+            time.sleep(max(0.0, min(choose_wait(attempt, wait), time_left())))
         return None
 
     def _send(self, method: str, path: str, **request: Any) -> Any:
@@ -185,6 +188,11 @@ class JsonServer:
                     auth=(self.user, self.password) if self.user else None,
                     timeout=httpx.Timeout(self.timeout, connect=_CONNECT_SECONDS),
                     verify=_ssl_context(httpx) if self.verify else False,
+                    limits=httpx.Limits(
+                        max_connections=_CONNECTIONS,
+                        max_keepalive_connections=_CONNECTIONS,
+                        keepalive_expiry=_IDLE_SECONDS,
+                    ),
                 )
                 bound_time(self._client, import_optional("httpcore", self.what, extra="http"))
             return self._client
@@ -195,6 +203,12 @@ class JsonServer:
             client, self._client = self._client, None
         if client is not None:
             client.close()
+
+
+def choose_wait(attempt: int, asked: float | None) -> float:
+    """Return the seconds to wait after an attempt: those that the server asked for, or usual."""
+    usual: float = _FIRST_WAIT * 2 ** (attempt - 1)
+    return min(usual if asked is None else asked, _LONGEST_WAIT)
 
 
 def _join(url: str, path: str) -> str:

@@ -8,6 +8,13 @@ if TYPE_CHECKING:
     from berryeval.runner.asking import index_and_ask
     from berryeval.runner.attempts import Policy, Progress
     from berryeval.runner.journal import Answers, Journal, remove_texts
-    from berryeval.runner.outcome import FAILED, NO_ANSWER, Ranking, count_failed
+    from berryeval.runner.outcome import (
+        FAILED,
+        NO_ANSWER,
+        Ranking,
+        StageRanking,
+        count_failed,
+    )
+    from berryeval.runner.telemetry import Tracer, Tracing, open_tracer, trace
 else:
     __getattr__, __dir__ = open_door(__name__)

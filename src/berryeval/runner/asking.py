@@ -6,7 +6,7 @@ import logging
 import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final
@@ -33,14 +33,15 @@ from berryeval.runner.attempts import (
     is_temporary,
     is_timeout,
 )
-from berryeval.runner.outcome import FAILED, Ranking, build_ranking
+from berryeval.runner.outcome import FAILED, Ranking, build_ranking, read_stages
 
 if TYPE_CHECKING:
     from anyio import CancelScope
 
     from berryeval.data import Chunk, Query
     from berryeval.providers import Provider
-    from berryeval.runner.outcome import Outcome
+    from berryeval.runner.outcome import Outcome, StageRanking
+    from berryeval.runner.telemetry import Spans
 
 
 _CLOSE_SECONDS: Final = 5.0  # to close a provider after a failure or an interrupt
@@ -55,6 +56,7 @@ def index_and_ask(
     record: Callable[[Ranking], None],
     policy: Policy | None = None,
     before: Progress = NOTHING_YET,
+    spans: Spans | None = None,
 ) -> None:
     """Index the chunks, ask every query as `ask_all` does, and close the provider.
 
@@ -63,7 +65,7 @@ def index_and_ask(
     errors and missing packages are raised unchanged; errors while closing are only logged.
     """
     try:
-        asker = _Asker(provider, queries, k, record, policy or Policy(), before)
+        asker = _Asker(provider, queries, k, record, policy or Policy(), before, spans)
     except Exception as error:
         raise RunFailedError(_explain("the provider cannot be searched", error, 1)) from error
     run_async(_Session(provider, chunks, asker, asker.policy).run)
@@ -101,7 +103,9 @@ class _Session:
             if enter := find_enter(self.provider):
                 await self._start("the provider", "entered", enter)
             entered = True
-            await self._start("the index", "built", lambda: self.provider.index(self.chunks))
+            exists = bool(getattr(self.provider, "existing_indexes", dict)())
+            done = "opened" if exists else "built"
+            await self._start("the index", done, lambda: self.provider.index(self.chunks))
             await self.asker.run()
             seconds = self.policy.timeout
         finally:
@@ -180,6 +184,7 @@ class _Asker:
     record: Callable[[Ranking], None]
     policy: Policy
     before: Progress = NOTHING_YET
+    spans: Spans | None = None
     attempts: Attempts = field(init=False)
     done: int = field(init=False)
     failed: int = field(init=False)
@@ -245,11 +250,11 @@ class _Asker:
 
     async def _work(self, waiting: Iterator[Sequence[Query]], scope: CancelScope) -> None:
         for queries in waiting:
-            together, tried = await self._ask_batch(queries) if len(queries) > 1 else ([], 0)
+            together, tried = await self._ask_together(queries) if len(queries) > 1 else ([], 0)
             for query, answered in zip_longest(queries, together):
                 if self.stopping and answered is None:
                     return
-                ranking = answered or await self._ask(query, tried)
+                ranking = answered or await self._ask_alone(query, tried)
                 try:
                     self._count(ranking)
                 except Exception as error:  # noqa: BLE001 - raised once the other workers have stopped
@@ -279,6 +284,24 @@ class _Asker:
                 ranking.query_id, f"{most:,}", HITS.advice,
             )  # fmt: skip
 
+    async def _ask_alone(self, query: Query, tried: int) -> Ranking:
+        """Ask one query, in a span if the run is traced."""
+        if self.spans is None:
+            return await self._ask(query, tried)
+        with self.spans.query(query) as finish:
+            ranking = await self._ask(query, tried)
+            finish(ranking)
+        return ranking
+
+    async def _ask_together(self, queries: Sequence[Query]) -> tuple[list[Ranking], int]:
+        """Ask several queries at once, in a span if the run is traced."""
+        if self.spans is None:
+            return await self._ask_batch(queries)
+        with self.spans.batch(queries) as finish:
+            rankings, tried = await self._ask_batch(queries)
+            finish(rankings)
+        return rankings, tried
+
     async def _ask(self, query: Query, tried: int = 0) -> Ranking:
         """Ask one query, which was already asked `tried` times as part of a batch."""
         attempt = 0
@@ -292,7 +315,8 @@ class _Asker:
             except Exception as error:  # noqa: BLE001 - any error of a provider is the query's outcome
                 latency = time.perf_counter() - start
                 if not await self.policy.wait_to_retry(attempt, error, query.id):
-                    return _build_failure(query.id, error, latency, tried + attempt)
+                    failure = _build_failure(query.id, error, latency, tried + attempt)
+                    return replace(failure, stages=_read_stages(error, self.k))
 
     async def _ask_batch(self, queries: Sequence[Query]) -> tuple[list[Ranking], int]:
         """Ask several queries at once; return their rankings and the number of attempts.
@@ -335,6 +359,13 @@ class _Asker:
 
 def _split(queries: Sequence[Query], size: int) -> Iterator[Sequence[Query]]:
     return (queries[start : start + size] for start in range(0, len(queries), size))
+
+
+def _read_stages(error: Exception, k: int) -> tuple[StageRanking, ...]:
+    """Return the stages before the one that failed, if the error tells them."""
+    with suppress(Exception):  # of a provider: reading them may raise
+        return read_stages(error, k)
+    return ()
 
 
 def _build_failure(

@@ -13,7 +13,7 @@ import shutil
 import sys
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from berryeval._internal.files import replace_file, try_lock
 from berryeval._internal.plain import make_plain
-from berryeval.data import Hit
+from berryeval.data import Hit, index_records
 from berryeval.errors import ConfigurationError, DataError, NotWrittenError
 from berryeval.runner.outcome import Ranking
 
@@ -277,7 +277,7 @@ class Answers(Mapping[str, tuple[Hit, ...]]):
         self._journal = journal
         known = (query.id for query in queries if query.id in journal.outcomes)
         self._queries = dict.fromkeys(known)
-        self._chunk_of = {chunk.id: chunk for chunk in chunks}
+        self._chunk_of = index_records(chunks)
         self._last: Ranking | None = None
 
     @classmethod
@@ -315,8 +315,13 @@ class Answers(Mapping[str, tuple[Hit, ...]]):
 
 def remove_texts(ranking: Ranking, chunks: Mapping[str, Chunk]) -> Ranking:
     """Return the ranking without texts and metadata that equal those of the chunks."""
-    hits = tuple(_remove_text(hit, chunks.get(hit.id)) for hit in ranking.hits)
-    return replace(ranking, hits=hits)
+    return _change_hits(ranking, lambda hit: _remove_text(hit, chunks.get(hit.id)))
+
+
+def _change_hits(ranking: Ranking, change: Callable[[Hit], Hit]) -> Ranking:
+    """Return the ranking with every hit changed, also those of its stages."""
+    stages = tuple(replace(one, hits=tuple(map(change, one.hits))) for one in ranking.stages)
+    return replace(ranking, hits=tuple(map(change, ranking.hits)), stages=stages)
 
 
 def _remove_text(hit: Hit, chunk: Chunk | None) -> Hit:
@@ -331,8 +336,7 @@ def _remove_text(hit: Hit, chunk: Chunk | None) -> Hit:
 
 def restore_texts(ranking: Ranking, chunks: Mapping[str, Chunk]) -> Ranking:
     """Return the ranking with the texts and metadata of the chunks, shared rather than copied."""
-    hits = tuple(_restore_text(hit, chunks.get(hit.id)) for hit in ranking.hits)
-    return replace(ranking, hits=hits)
+    return _change_hits(ranking, lambda hit: _restore_text(hit, chunks.get(hit.id)))
 
 
 def _restore_text(hit: Hit, chunk: Chunk | None) -> Hit:

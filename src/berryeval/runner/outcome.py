@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from types import CoroutineType
 from typing import Any, ClassVar, Final, Literal, NamedTuple, TypeAlias, get_args
 
 from berryeval._internal.plain import make_plain, plain_text, show
 from berryeval._internal.serial import JsonRecord, Reader, choice_reader, type_mismatch
+from berryeval._internal.text import truncate
 from berryeval._internal.validate import is_number
-from berryeval.data import Hit, RankingRule
+from berryeval.data import Hit
 from berryeval.errors import DataError, ProviderError
 from berryeval.providers import (
     Disorder,
     as_hits,
+    drop_repeated,
     find_disorder,
+    find_stages,
     has_moved_ties,
+    order_hits,
     read_cost,
+    read_count,
+    read_number,
     read_written_answer,
 )
 
@@ -47,6 +53,7 @@ _KINDS: Final = (
     ("metadata", Mapping, "a mapping"),
     ("extra", Mapping, "a mapping"),
 )
+_LONGEST_NAME: Final = 60  # characters of the name of a stage, which heads columns
 _LONGEST: Final = 1 << 63  # characters of a text; offsets are smaller
 
 
@@ -56,6 +63,7 @@ class PlainAnswer(NamedTuple):
     hits: list[Hit]
     cost: dict[str, Any]
     answer: str = ""
+    stages: tuple[StageRanking, ...] = ()
 
 
 def read_answer(answer: Any, k: int) -> PlainAnswer:
@@ -67,8 +75,27 @@ def read_answer(answer: Any, k: int) -> PlainAnswer:
     if type(answer) is CoroutineType:
         answer.close()  # it would complain that nobody waited for it
     cost = make_plain(read_cost(getattr(answer, "cost", None)))
-    hits = [_copy_hit(hit, place) for place, hit in enumerate(as_hits(answer, k), start=1)]
-    return PlainAnswer(hits, cost, plain_text(read_written_answer(answer)))
+    written = plain_text(read_written_answer(answer))
+    return PlainAnswer(_copy_hits(answer, k), cost, written, read_stages(answer, k))
+
+
+def _copy_hits(answer: Any, k: int) -> list[Hit]:
+    return [_copy_hit(hit, place) for place, hit in enumerate(as_hits(answer, k), start=1)]
+
+
+def read_stages(given: Any, k: int) -> tuple[StageRanking, ...]:
+    """Read the stages of an answer, or of the error of a later stage, as plain data."""
+    return tuple(
+        StageRanking(
+            truncate(plain_text(one.name), _LONGEST_NAME),
+            tuple(order_hits(drop_repeated(_copy_hits(one.hits, max(k, len(one.hits)))))),
+            read_number(one.seconds, f"seconds of the stage {show(one.name)}"),
+            make_plain(read_cost(one.cost)),
+            read_count(one.reranked, f"reranked of the stage {show(one.name)}"),
+            read_count(one.unplaced, f"unplaced of the stage {show(one.name)}"),
+        )
+        for one in find_stages(given)
+    )
 
 
 def _copy_hit(hit: Hit, place: int) -> Hit:
@@ -165,6 +192,36 @@ def _read_plain_hit(item: Any) -> Hit | None:
 
 
 @dataclass(frozen=True)
+class StageRanking(JsonRecord):
+    """The ranking of one stage of a search, and what it took alone; see `Stage`.
+
+    Attributes:
+        name: What was asked.
+        hits: Its hits, best first; empty for the last stage.
+        latency: Seconds; for a batch, its time divided by its size.
+        cost: Cost.
+        reranked: Number of hits that it was asked to order.
+        unplaced: Number of these that it did not place.
+    """
+
+    readers: ClassVar[Mapping[str, Reader]] = {"tuple[Hit, ...]": _read_hits}
+
+    name: str
+    hits: tuple[Hit, ...] = ()
+    latency: float = 0.0
+    cost: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    reranked: int = 0
+    unplaced: int = 0
+    extra: Mapping[str, Any] = field(default_factory=dict, hash=False, repr=False)
+
+
+def _read_stage_array(value: Any, where: str) -> tuple[StageRanking, ...]:
+    if not isinstance(value, list):
+        raise type_mismatch(where, "an array of stages", value)
+    return tuple(StageRanking.from_json(one, f"{where}[{at}]") for at, one in enumerate(value))
+
+
+@dataclass(frozen=True)
 class Ranking(JsonRecord):
     """The answer of a provider to one query.
 
@@ -182,10 +239,12 @@ class Ranking(JsonRecord):
         disorder: How the order of the answer contradicted its scores, which decide; "tied" if only
             hits with equal scores were in another order.
         answer: What the provider wrote from the hits, if it writes answers.
+        stages: The stages of a search in several, the first one first.
     """
 
     readers: ClassVar[Mapping[str, Reader]] = {
         "tuple[Hit, ...]": _read_hits,
+        "tuple[StageRanking, ...]": _read_stage_array,
         "Outcome": choice_reader(*get_args(Outcome)),
         "Disorder": choice_reader(*get_args(Disorder)),
     }
@@ -202,6 +261,7 @@ class Ranking(JsonRecord):
     batch: int = 1
     disorder: Disorder = ""
     answer: str = ""
+    stages: tuple[StageRanking, ...] = ()
     extra: Mapping[str, Any] = field(default_factory=dict, hash=False, repr=False)
 
 
@@ -213,25 +273,15 @@ def build_ranking(
     Scores decide, and ids break ties as in trec_eval; `disorder` records an answer that contradicts
     this order. An answer without scores keeps its own order.
     """
-    given, cost, text = answer if isinstance(answer, PlainAnswer) else read_answer(answer, k)
-    first: dict[str, Hit] = {}
-    for hit in given:
-        first.setdefault(hit.id, hit)
-    hits = list(first.values())
-    scores = [hit.score for hit in hits]
+    plain = answer if isinstance(answer, PlainAnswer) else read_answer(answer, k)
+    first = drop_repeated(plain.hits)
+    scores = [hit.score for hit in first]
     disorder = find_disorder(scores)
-    if any(scores):
-        if not disorder and has_moved_ties([hit.id for hit in hits], scores, k):
-            disorder = "tied"
-        order = RankingRule(depth=k).order([hit.id.encode() for hit in hits], scores)
-        hits = [hits[place] for place in order]
-    else:
-        hits = [replace(hit, score=1.0 / rank) for rank, hit in enumerate(hits[:k], start=1)]
-    ranked = tuple(
-        hit if hit.rank == rank else replace(hit, rank=rank)
-        for rank, hit in enumerate(hits, start=1)
-    )
+    if any(scores) and not disorder and has_moved_ties([hit.id for hit in first], scores, k):
+        disorder = "tied"
+    ranked = tuple(order_hits(first, k))
     return Ranking(
-        query_id, "ok" if ranked else "empty", ranked, latency, attempts, returned=len(given),
-        repeated=len(given) - len(first), cost=cost, batch=batch, disorder=disorder, answer=text,
+        query_id, "ok" if ranked else "empty", ranked, latency, attempts,
+        returned=len(plain.hits), repeated=len(plain.hits) - len(first), cost=plain.cost,
+        batch=batch, disorder=disorder, answer=plain.answer, stages=plain.stages,
     )  # fmt: skip

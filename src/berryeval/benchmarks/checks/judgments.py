@@ -301,7 +301,7 @@ def check_size(subject: Subject) -> Iterator[Finding]:
     if len(benchmark.queries) < FEW:
         yield Finding(
             "size", "info", benchmark.name,
-            f"only {pluralize(len(benchmark.queries), 'query', 'queries')}; each can change a mean "
+            f"only {pluralize(len(benchmark.queries), 'query')}; each can change a mean "
             f"by up to {1 / max(1, len(benchmark.queries)):.3f}",
             "check confidence intervals before you compare two systems",
         )  # fmt: skip

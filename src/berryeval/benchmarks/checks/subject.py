@@ -118,7 +118,7 @@ class Subject:
         apart = sorted(here ^ self._relevant_to(other))
         if not apart:
             return ""
-        more = f" and {pluralize(len(apart) - 1, 'other query', 'other queries')}"
+        more = f" and {pluralize(len(apart) - 1, 'other query')}"
         which = "the first" if apart[0] in here else "the second"
         return f"; only {which} is relevant to query {apart[0]!r}{more if len(apart) > 1 else ''}"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+from array import array
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
@@ -63,7 +64,9 @@ class Summary:
             documents=len(benchmark.documents),
             queries=len(benchmark.queries),
             judgments=len(benchmark.judgments),
-            document_words=Spread.of([len(words_of(one.text)) for one in benchmark.documents]),
+            document_words=Spread.of(
+                array("q", (len(words_of(one.text)) for one in benchmark.documents))
+            ),
             query_words=Spread.of([len(words_of(one.text)) for one in benchmark.queries]),
             judged_per_query=Spread.of([relevant[one.id] for one in benchmark.queries]),
             categories=_count(one.category for one in benchmark.queries),

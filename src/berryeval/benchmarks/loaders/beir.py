@@ -39,10 +39,11 @@ def load(source: Source, *, split: str | None = None, queries: str = "judged") -
     judged = set(table.queries)
     corpus = source.file("corpus.jsonl")
     for line, node in read_json_lines(corpus):
+        title = read_optional_text(node, "title")
         document = Document(
             id=node["_id"].id(),
-            text=node["text"].text(),
-            title=read_optional_text(node, "title"),
+            text=f"{title} {node['text'].text()}".strip() if title else node["text"].text(),
+            title=title,
             metadata=read_metadata(node),
             extra=node.besides("_id", "text", "title", "metadata"),
         )
@@ -51,7 +52,7 @@ def load(source: Source, *, split: str | None = None, queries: str = "judged") -
     skipped = _read_queries(asked, builder, judged if queries == "judged" else None)
     if skipped and not builder.queries:
         raise DataError(
-            f"{path}: judges none of {pluralize(len(skipped), 'query', 'queries')}: "
+            f"{path}: judges none of {pluralize(len(skipped), 'query')}: "
             f"{explain_ids(sorted(judged), skipped, sides=_SIDES)}"
         )
     if skipped:
@@ -88,6 +89,7 @@ LOADER = Loader(
     recognises=lambda source: (
         source.has("corpus.jsonl", "queries.jsonl")
         and source.has_folder("qrels")
+        and (any(source.path.glob("qrels/*.tsv*")) or not any(source.path.glob("qrels/*.json*")))
         and not source.has(ABOUT)
     ),
     load=load,

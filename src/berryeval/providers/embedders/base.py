@@ -1,9 +1,8 @@
-"""The table of embedders, and the base classes of providers that use one."""
+"""The table of embedders, and the base class of providers that use one."""
 
 from __future__ import annotations
 
 import dataclasses
-from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -13,17 +12,16 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 import numpy as np
 
 from berryeval._internal.registry import Registry
-from berryeval._internal.validate import reject_unknown, require_choice, require_whole
+from berryeval._internal.validate import reject_unknown
 from berryeval.data import ScopeLabels, scope_fields
 from berryeval.errors import ProviderError
 from berryeval.providers.base import Provider
 from berryeval.providers.embedders.cache import embed_with_cache
-from berryeval.providers.ranking import fuse_ranks
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from berryeval.data import Chunk, Hit, Query
+    from berryeval.data import Chunk, Query
 
 
 _BATCH: Final = 64  # texts, for embedders without a batch size of their own
@@ -86,7 +84,7 @@ def embed_texts(
     widths = {part.shape[1] for part in parts if part.any()}
     widths = widths or {max((part.shape[1] for part in parts), default=1)}
     if len(widths) > 1:  # the model has changed since a part was cached
-        return _normalize(np.asarray(embedder.embed(texts)))
+        return _normalize(np.asarray(embedder.embed(list(texts))))
     width = widths.pop()  # that of a part without any content may differ
     whole = [part if part.any() else np.zeros((len(part), width), np.float32) for part in parts]
     return np.concatenate([np.zeros((0, width), np.float32), *whole])
@@ -141,7 +139,7 @@ class EmbeddingProvider(Provider):
         """Remember the fields that the scopes of the queries name: only these are indexed."""
         self._scope_fields = scope_fields(queries)
 
-    def label(self, chunks: Sequence[Chunk]) -> list[list[str]] | None:
+    def label(self, chunks: Sequence[Chunk]) -> Sequence[list[str]] | None:
         """Return the labels of each chunk that scopes are filtered by, or None."""
         self._labels = ScopeLabels(chunks, self._scope_fields)
         return self._labels.rows if self._labels.fields else None
@@ -189,50 +187,3 @@ class EmbeddingProvider(Provider):
     @cached_property
     def _embedder(self) -> Embedder:
         return build_embedder(self.embedder, self.embedder_options)
-
-
-@dataclass(kw_only=True)
-class TextAndVectorProvider(EmbeddingProvider):
-    """A provider that searches full text, vectors, or both.
-
-    Attributes:
-        mode: "text" ranks by full text, "vector" by cosine similarity of embeddings, "hybrid" fuses
-            both by reciprocal rank.
-        k: Rank constant of the fusion.
-        depth: Number of hits of each kind to fuse, at least as many as requested.
-    """
-
-    mode: str = "hybrid"
-    k: int = 60
-    depth: int = 100
-
-    def __post_init__(self) -> None:
-        owner = type(self).__name__.lower()
-        require_choice(f"mode of {owner}", self.mode, ("text", "vector", "hybrid"))
-        require_whole(f"k of {owner}", self.k)
-        require_whole(f"depth of {owner}", self.depth)
-
-    @property
-    def with_vectors(self) -> bool:
-        """Whether anything is embedded."""
-        return self.mode != "text"
-
-
-class FusingProvider(TextAndVectorProvider):
-    """A provider that searches full text and vectors separately, and fuses the hits here."""
-
-    def search_by_mode(self, query: Query, k: int) -> list[Hit]:
-        """Search full text, vectors, or both, fused by reciprocal rank."""
-        if self.mode == "text":
-            return self._search_text(query, k)
-        if self.mode == "vector":
-            return self._search_vectors(query, k)
-        deep = max(k, self.depth)
-        rankings = [self._search_text(query, deep), self._search_vectors(query, deep)]
-        return fuse_ranks(rankings, k, constant=self.k)
-
-    @abstractmethod
-    def _search_text(self, query: Query, k: int) -> list[Hit]: ...
-
-    @abstractmethod
-    def _search_vectors(self, query: Query, k: int) -> list[Hit]: ...

@@ -1,0 +1,1 @@
+"""Readers of indexes that exist, one per engine; none of them writes."""

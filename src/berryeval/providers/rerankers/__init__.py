@@ -1,0 +1,1 @@
+"""Rerankers: each orders the hits of a first search again."""
