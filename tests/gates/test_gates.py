@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from berryeval.errors import ConfigurationError, DataError
 from berryeval.gates import Baseline, Gate, Rule, Sample, SelfCheck, judge, self_check
-from berryeval.runs.record import Latency
+from berryeval.runs.stages import Latency
 from tests.gates.worlds import run_of, scores_of
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from berryeval._internal.numbers import format_change_beside, format_value_besid
 from berryeval.errors import DataError
 from berryeval.gates import Baseline, BaselinePart, Gate, Rule, SelfCheck, Verdict, judge
 from berryeval.gates.rules import ROUNDING
-from berryeval.runs.record import Latency
+from berryeval.runs.stages import Latency
 from berryeval.stats import Pair, describe_unanswered
 from tests.gates.worlds import run_of, scores_of
 

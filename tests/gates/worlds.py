@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from berryeval.data.records import Query
-from berryeval.runs.record import BenchmarkRecord, Latency, ProviderRecord, RunRecord
+from berryeval.runs.record import BenchmarkRecord, ProviderRecord, RunRecord
 from berryeval.scoring.scores import Scores
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from berryeval.runs.stages import Latency
     from berryeval.scoring.scores import Outcome
 
 __all__ = ["run_of", "scores_of"]

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from berryeval.errors import ConfigurationError, DataError, RunFailedError
-from berryeval.judging.chat import ChatModel, Reply
 from berryeval.judging.chat_jobs import Budget, ChatJob, ChatQuestion, LimitReachedError
 from berryeval.judging.chat_log import ChatLog
+from berryeval.providers.chat import ChatModel, Reply
 from tests.judging.chat_server import SCHEMA, ask_about, chat_server, fail, say
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from berryeval._internal.json import find_mismatch
 from berryeval.errors import ConfigurationError
-from berryeval.judging.chat import find_mismatch
 from berryeval.judging.prompts import Prompt, find_scale
 from tests.judging.injections import INJECTIONS
 

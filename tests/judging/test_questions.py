@@ -13,9 +13,9 @@ import pytest
 
 from berryeval.data import Document
 from berryeval.errors import DataError
-from berryeval.judging.chat import ChatModel
 from berryeval.judging.chat_jobs import ChatJob
 from berryeval.judging.questions import DIFFICULTIES, TYPES, QuestionWriter
+from berryeval.providers.chat import ChatModel
 from tests.judging.chat_server import chat_server, say
 
 if TYPE_CHECKING:

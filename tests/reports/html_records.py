@@ -9,7 +9,8 @@ from typing import Any
 import berryeval as be
 from berryeval.data.records import Query
 from berryeval.runs.answers import AnswerRecord, HitRecord, MissedTarget, Passage
-from berryeval.runs.record import BenchmarkRecord, Latency, ProviderRecord, RunRecord
+from berryeval.runs.record import BenchmarkRecord, ProviderRecord, RunRecord
+from berryeval.runs.stages import Latency
 
 METRICS = ("nDCG@10", "P@5", "RR")
 SENTENCE = "A token that was used twice is taken for stolen, and the whole family is revoked. "

@@ -287,7 +287,7 @@ def test_a_page_without_the_drawing_library_has_all_numbers(
     monkeypatch.setitem(sys.modules, "vl_convert", None)
     page = page_of(run_record())
     assert not [tag for tag, _ in page.elements if tag == "svg"]
-    assert "pip install 'berryeval[report]'" in page.text
+    assert 'pip install "vl-convert-python>=1.7"' in page.text
     assert "nDCG@10 by category, with confidence intervals" in page.text
     assert "is not significant" in page.text or "statistically significant" in page.text
 

@@ -14,7 +14,7 @@ import pytest
 
 from berryeval.reports.html.svg import assign_lanes
 from berryeval.reports.trend import build_trend_lines, build_trend_spec, write_trend
-from berryeval.runs.store.queries import StoredValue
+from berryeval.runs import StoredValue
 from berryeval.runs.store.trends import TrendPoint
 
 if TYPE_CHECKING:

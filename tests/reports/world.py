@@ -9,7 +9,8 @@ from berryeval.data.records import Query
 from berryeval.gates import Verdict
 from berryeval.reports.sections import Report
 from berryeval.runs.answers import AnswerRecord, HitRecord, MissedTarget
-from berryeval.runs.record import STANDARD, BenchmarkRecord, Latency, ProviderRecord, RunRecord
+from berryeval.runs.record import STANDARD, BenchmarkRecord, ProviderRecord, RunRecord
+from berryeval.runs.stages import Latency
 
 QUERIES = (
     Query("q1", '=HYPERLINK("http://x.invalid", "tea")', category="factual"),

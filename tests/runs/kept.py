@@ -11,7 +11,8 @@ import numpy as np
 
 from berryeval.data.records import Query
 from berryeval.runs.answers import AnswerRecord, HitRecord, MissedTarget, Passage
-from berryeval.runs.record import BenchmarkRecord, Latency, ProviderRecord, RunRecord
+from berryeval.runs.record import BenchmarkRecord, ProviderRecord, RunRecord
+from berryeval.runs.stages import Latency
 from berryeval.scoring.scores import Scores
 
 if TYPE_CHECKING:

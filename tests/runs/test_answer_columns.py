@@ -21,6 +21,7 @@ from berryeval.runs.answers import (
     MissedTarget,
 )
 from berryeval.runs.record import ProviderRecord
+from berryeval.runs.stages import StageAnswer
 
 # Some of these numbers are equal but differ in JSON.
 NUMBERS = st.sampled_from([0, 0.0, -0.0, 1, 1.0, 2**70]) | st.floats(
@@ -46,6 +47,7 @@ ANSWERS = st.builds(
         st.builds(FoundTarget, WORDS, NUMBERS, st.integers(1, 2**33), extra=EXTRA), max_size=3
     ).map(tuple),
     WORDS,
+    st.just(()) | st.just((StageAnswer("bm25", ("a", "b"), (1.0, 0.5), 0.1), StageAnswer("own"))),
     EXTRA,
 )
 

@@ -328,7 +328,7 @@ def test_missing_driver_error_has_the_install_command() -> None:
             "    print(error)",
         )
     )
-    assert out == "a store in PostgreSQL needs psycopg: pip install 'berryeval[postgres]'\n"
+    assert out == 'a store in PostgreSQL needs psycopg: pip install "psycopg[binary]>=3.2"\n'
 
 
 def test_store_of_the_first_schema_is_upgraded(place: str) -> None:

@@ -53,7 +53,7 @@ def test_the_last_administrator_stays(store: Store) -> None:
 
 
 def test_unknown_people_and_roles_are_errors(store: Store) -> None:
-    with pytest.raises(ConfigurationError, match="nobody named 'eve'"):
+    with pytest.raises(ConfigurationError, match="no person is named 'eve'"):
         store.users.remove("eve")
     with pytest.raises(ConfigurationError, match="one of look, judge, administer"):
         store.users.change("Ann", role="root")  # type: ignore[arg-type]

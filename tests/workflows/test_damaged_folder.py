@@ -11,7 +11,8 @@ import tests.workflows.scripted  # noqa: F401 - registers the provider
 from berryeval.cli.app import build_app, run
 from berryeval.errors import ConfigurationError, DataError, RunFailedError
 from berryeval.workflows.evaluation import evaluate
-from berryeval.workflows.run_folder import RunFolder, choose_folder, resume_plan
+from berryeval.workflows.resumption import resume_plan
+from berryeval.workflows.run_folder import RunFolder, choose_folder
 from tests.workflows.worlds import asked, benchmark, plan_of, results_of
 
 if TYPE_CHECKING:

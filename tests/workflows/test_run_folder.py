@@ -11,7 +11,7 @@ import pytest
 import berryeval
 import tests.workflows.scripted  # noqa: F401 - registers the provider
 from berryeval.errors import ConfigurationError, DataError
-from berryeval.runs.record import Latency
+from berryeval.runs.stages import Latency
 from berryeval.scoring.scores import Scores
 from berryeval.workflows.plan import ProviderSpec
 from berryeval.workflows.run_folder import RunFolder, config_hash, new_folder, write_json_file

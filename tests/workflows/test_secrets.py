@@ -22,7 +22,8 @@ from berryeval.runner.journal import read_journal
 from berryeval.runs.redaction import Secrets, find_open_keys, mask_secrets
 from berryeval.workflows.config import ConfigFile, check_model
 from berryeval.workflows.plan import Plan
-from berryeval.workflows.run_folder import RunFolder, resume_plan
+from berryeval.workflows.resumption import resume_plan
+from berryeval.workflows.run_folder import RunFolder
 from tests.workflows.worlds import benchmark, plan_of, results_of
 
 if TYPE_CHECKING:

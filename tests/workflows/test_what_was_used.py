@@ -16,8 +16,8 @@ from berryeval.chunkers.catalogue import CHUNKERS
 from berryeval.data.records import Anchor, Document, Judgment, Query
 from berryeval.errors import DataError
 from berryeval.providers.catalogue import PROVIDERS
+from berryeval.workflows.library_versions import find_versions
 from berryeval.workflows.plan import ProviderSpec
-from berryeval.workflows.recording import find_versions
 from berryeval.workflows.rescoring import rescore_by_benchmark, save_rescored
 from berryeval.workflows.run_finder import find_run
 from berryeval.workflows.run_folder import RunFolder
@@ -220,6 +220,11 @@ def test_a_damaged_record_is_rewritten(tmp_path: Path) -> None:
             ["httpx"],
         ),
         ({"type": "dense", "options": {"embedder": "of-somebody"}}, "", []),
+        (
+            {"type": "rerank", "options": {"provider": "sqlite", "reranker": {"type": "http"}}},
+            "",
+            ["apsw", "httpx", "sqlite-vec", "wordllama"],
+        ),
     ],
 )
 def test_versions_cover_only_libraries_in_use(
@@ -237,11 +242,12 @@ def test_loaded_libraries_are_listed_for_custom_providers() -> None:
 
 def test_every_provider_and_chunker_has_its_libraries() -> None:
     from berryeval.providers.embedders.base import EMBEDDERS
-    from berryeval.workflows import recording as versions
+    from berryeval.workflows import library_versions as versions
 
     # Other tests may have registered their own.
     ours = {name for name in PROVIDERS if PROVIDERS.get(name).__module__.startswith("berryeval.")}
-    of_others = {"callable", "langchain", "llamaindex"}  # what they search with
+    # what they search with
+    of_others = {"callable", "langchain", "llamaindex", "haystack", "dspy"}
     assert ours - of_others == set(versions._PROVIDERS)
     assert set(EMBEDDERS) == set(versions._EMBEDDERS)
     assert set(versions._CHUNKERS) == set(CHUNKERS) - {"fixed", "sentence", "section", "whole"}

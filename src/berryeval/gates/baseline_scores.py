@@ -15,6 +15,7 @@ from berryeval._internal.aggregates import aggregate
 from berryeval._internal.serial import (
     JsonRecord,
     Reader,
+    array_reader,
     choice_reader,
     strip_schema_version,
     type_mismatch,
@@ -23,7 +24,7 @@ from berryeval._internal.text import pluralize
 from berryeval._internal.validate import is_number
 from berryeval.errors import BerryEvalError, ConfigurationError, DataError
 from berryeval.metrics import Aggregate, parse_metric
-from berryeval.runs import DataVersion, array_reader
+from berryeval.runs import DataVersion
 
 if TYPE_CHECKING:
     from berryeval.runs import BenchmarkRecord, ProviderRecord, RunRecord
@@ -102,7 +103,7 @@ class BaselinePart(JsonRecord):
         query, count = max(Counter(self.queries).items(), key=itemgetter(1), default=("", 0))
         if count > 1:
             raise DataError(f"queries has {query!r} {count} times; keep one, with its values")
-        queries = pluralize(len(self.queries), "query", "queries")
+        queries = pluralize(len(self.queries), "query")
         for name, row in self.values.items():
             if len(row) != len(self.queries):
                 raise DataError(f"{name} has {pluralize(len(row), 'value')} for {queries}")

@@ -88,7 +88,7 @@ class Power:
     def sentence(self) -> str:
         """What can be noticed, and what would help."""
         of_group = f" of {self.group}" if self.group else ""
-        queries = f"{pluralize(self.queries, 'query', 'queries')}{of_group}"
+        queries = f"{pluralize(self.queries, 'query')}{of_group}"
         together = f" when {self.family} drops are tested together" if self.family > 1 else ""
         advice = (
             f"About {self.needed} queries{of_group} notice a change that ruins every tenth of them"

@@ -105,7 +105,8 @@ def check_held(rule: Rule, baseline: Baseline, owners: Sequence[tuple[str, str]]
     _reject(
         rule,
         f"compares nothing: the baseline {baseline.run} has no {asked}; it has "
-        f"{baseline.contents} ({_NEW_BASELINE})",
+        f"{baseline.contents} ({_NEW_BASELINE}; --config none leaves out the rules of "
+        "berryeval.yaml)",
     )
 
 
@@ -131,7 +132,7 @@ def check_shared(
     A group whose queries all changed is inconclusive, as long as others compare.
     """
     if change.changed and not change.compared:
-        known = pluralize(len(change.changed), "query", "queries")
+        known = pluralize(len(change.changed), "query")
         _reject(
             rule,
             f"compares nothing: none of {known} of {part.benchmark} is as it was in the baseline "

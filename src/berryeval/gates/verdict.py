@@ -159,7 +159,7 @@ def judge_limit(scores: Scores, rule: Rule) -> Verdict:
     needed = None
     if status == "inconclusive":
         verb = "is" if scores.count == 1 else "are"
-        why = f"{pluralize(scores.count, 'query', 'queries')} {verb} too few to decide"
+        why = f"{pluralize(scores.count, 'query')} {verb} too few to decide"
         if interval is None and scores.count > 1:
             why = f"{scores.count} identical values do not show how much values vary"
         elif interval is not None and scores.aggregates[row] == "mean":
@@ -181,7 +181,7 @@ def judge_estimate(
     shown += _describe_interval(interval, rule, level, count)
     sentence = f"{rule.subject} is {shown}; {rule.requirement}"
     if status == "inconclusive":
-        sentence += f", but {pluralize(count, 'query', 'queries')} are too few to decide"
+        sentence += f", but {pluralize(count, 'query')} are too few to decide"
     return Verdict(
         status, str(rule), sentence,
         value=value, limit=rule.limit, n=count, interval=interval, level=level,
@@ -259,7 +259,7 @@ def judge_errors(provider: ProviderRecord, rule: Rule) -> Verdict:
     failed = count_failed(provider.outcomes)
     value, limit = failed / total, rule.limit
     share = format_value_beside(value * 100, limit * 100, 1)
-    queries = pluralize(total, "query", "queries")
+    queries = pluralize(total, "query")
     sentence = f"{failed} of {queries} failed ({share}%); {rule.requirement}"
     status = _compare_with_limit(value, value, rule)
     return Verdict(status, str(rule), sentence, value=value, limit=limit, n=total)
@@ -352,11 +352,11 @@ def _add_details(drop: Drop, rule: Rule) -> str:
     if drop.missing:
         maybe = " and may belong to this group" if rule.where else ""
         verb = "is" if drop.missing == 1 else "are"
-        queries = pluralize(drop.missing, "query", "queries")
+        queries = pluralize(drop.missing, "query")
         parts.append(f"{queries} of the baseline {verb} missing from the run{maybe}")
     if drop.new:
         verb = "is new and was" if drop.new == 1 else "are new and were"
-        parts.append(f"{pluralize(drop.new, 'query', 'queries')} {verb} not compared")
+        parts.append(f"{pluralize(drop.new, 'query')} {verb} not compared")
     parts += filter(None, [drop.note])
     return f" ({'; '.join(parts)})" if parts else ""
 

@@ -5,9 +5,7 @@ from typing import TYPE_CHECKING
 from berryeval._internal.door import open_door
 
 if TYPE_CHECKING:
-    from berryeval.judging.ballots import Ballots
     from berryeval.judging.calibration import TRUST, Bias, Calibration, calibrate, read_both
-    from berryeval.judging.chat import OPENAI, ChatModel, Message, Reply
     from berryeval.judging.chat_jobs import ChatJob, ChatQuestion, JobEstimate, JobResult
     from berryeval.judging.coefficients import MEASURES
     from berryeval.judging.contest import Contest, Outlook, build_contests
@@ -72,8 +70,104 @@ if TYPE_CHECKING:
     from berryeval.judging.rank_sums import RankSum, read_rank_sum
     from berryeval.judging.reliability import Agreement, Coefficient, Dispute, agreement
     from berryeval.judging.sampling import Estimate, draw_pairs, estimate, find_probabilities
-    from berryeval.judging.session import Marked, Session, mark_words, name_grades, order_disputed
+    from berryeval.judging.session import (
+        Ballots,
+        Marked,
+        Session,
+        mark_words,
+        name_grades,
+        order_disputed,
+    )
     from berryeval.judging.sheets import CheckedSheet, Mark, SheetRow, format_sheet, read_sheet
     from berryeval.judging.vote_store import StoreLedger, open_ledger
+
+    __all__ = [
+        "ENDING",
+        "FEWEST_HUMAN",
+        "HUMAN",
+        "MEASURES",
+        "OWN",
+        "POOL",
+        "TRUST",
+        "Agreement",
+        "Ballots",
+        "Bias",
+        "Calibration",
+        "ChatJob",
+        "ChatQuestion",
+        "CheckedSheet",
+        "Coefficient",
+        "Contest",
+        "Corrected",
+        "Decision",
+        "DecisionRule",
+        "Dispute",
+        "Draft",
+        "Drafts",
+        "Estimate",
+        "JobEstimate",
+        "JobResult",
+        "JudgeKind",
+        "JudgeTask",
+        "KnownItems",
+        "Ledger",
+        "Mark",
+        "Marked",
+        "ModelJudge",
+        "ModelVotes",
+        "Outlook",
+        "Pair",
+        "PairChooser",
+        "PairKey",
+        "Pool",
+        "Question",
+        "QuestionWriter",
+        "RankSum",
+        "Rejected",
+        "Session",
+        "SheetRow",
+        "Stop",
+        "StoreLedger",
+        "Vote",
+        "agreement",
+        "apply_decisions",
+        "build_answer_task",
+        "build_benchmark",
+        "build_contests",
+        "build_pair_tasks",
+        "calibrate",
+        "check_grade",
+        "check_judge",
+        "choose_pairs",
+        "correct_difference",
+        "correct_mean",
+        "current_votes",
+        "decide",
+        "draw_known_items",
+        "draw_pairs",
+        "estimate",
+        "find_grades",
+        "find_probabilities",
+        "find_scale",
+        "forecast",
+        "format_sheet",
+        "grade_scale",
+        "has_changed",
+        "hash_query",
+        "key_of",
+        "make_pair_id",
+        "mark_words",
+        "name_grades",
+        "name_place",
+        "next_pair",
+        "open_ledger",
+        "order_disputed",
+        "read_both",
+        "read_rank_sum",
+        "read_sheet",
+        "read_votes",
+        "rectify",
+        "shuffle_pairs",
+    ]
 else:
     __getattr__, __dir__ = open_door(__name__)

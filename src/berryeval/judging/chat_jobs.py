@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 from berryeval._internal.validate import require, require_whole
 from berryeval.errors import BerryEvalError, ConfigurationError, RunFailedError
-from berryeval.judging.chat import ChatModel, Message, Reply, count_most_tokens
 from berryeval.judging.chat_log import ChatLog
+from berryeval.providers import ChatModel, Message, Reply, count_most_tokens
 
 if TYPE_CHECKING:
     from berryeval._internal.files import PathLike
@@ -111,6 +111,11 @@ class JobEstimate(NamedTuple):
     tokens_out: int
     cost: Decimal | None
     spent: Decimal
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the estimate for JSON."""
+        cost = None if self.cost is None else float(self.cost)
+        return {**self._asdict(), "cost": cost, "spent": float(self.spent)}
 
 
 class JobResult(NamedTuple):

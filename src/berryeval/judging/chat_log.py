@@ -22,7 +22,7 @@ from berryeval._internal.files import try_lock
 from berryeval._internal.json import encode_json_line
 from berryeval._internal.text import file_key
 from berryeval.errors import DataError, NotWrittenError
-from berryeval.judging.chat import ChatModel, Reply
+from berryeval.providers import ChatModel, Reply
 
 if TYPE_CHECKING:
     from typing_extensions import Self

@@ -30,6 +30,7 @@ from berryeval._internal.json import encode_json_line, parse_json
 from berryeval._internal.serial import JsonRecord, Reader, choice_reader, open_field
 from berryeval._internal.text import file_key, parse_timestamp
 from berryeval._internal.validate import is_number
+from berryeval.benchmarks import NamedSource, find_named
 from berryeval.data import Anchor, content_hash
 from berryeval.errors import BerryEvalError, ConfigurationError, DataError, NotWrittenError
 
@@ -148,11 +149,15 @@ def key_of(query_id: str, target: Anchor) -> PairKey:
 def name_place(source: PathLike) -> Path:
     """Return the folder of the ledger of a benchmark: beside its file or folder.
 
-    That of a bundled benchmark is in the current folder.
+    That of a bundled benchmark or of a named dataset is in the current folder.
 
     >>> name_place("sets/fruit.csv").as_posix()
     'sets/fruit.judged'
+    >>> name_place("hf:mteb/scifact").as_posix()
+    'mteb-scifact.judged'
     """
+    if find_named(source):
+        return Path(f"{NamedSource(str(source)).stem}{ENDING}")
     path = Path(source)
     if path.name in {"", ".."}:  # the current folder, or one above it
         path = path.resolve()

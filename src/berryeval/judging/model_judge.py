@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
     from berryeval._internal.aggregates import Interval
     from berryeval.data import Query
-    from berryeval.judging.chat import Reply
     from berryeval.judging.ledger import Ledger, Question
     from berryeval.judging.pool import Pair
+    from berryeval.providers import Reply
 
 _LONGEST_NOTE: Final = 500  # characters of a reason
 _SECONDS: Final = 1.0  # between votes that are written: each time takes some milliseconds

@@ -10,12 +10,17 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from berryeval._internal.files import replace_file
 from berryeval._internal.json import encode_json_line, read_json_object
-from berryeval._internal.serial import JsonRecord, Reader, open_field, strip_schema_version
+from berryeval._internal.serial import (
+    JsonRecord,
+    Reader,
+    array_reader,
+    open_field,
+    strip_schema_version,
+)
 from berryeval._internal.validate import is_number, require
 from berryeval.data import Anchor
 from berryeval.errors import DataError
 from berryeval.judging.ledger import current_votes, key_of
-from berryeval.runs import array_reader
 
 if TYPE_CHECKING:
     from berryeval._internal.files import PathLike

@@ -1,7 +1,7 @@
-"""What a model is told when it judges: the protocol of docs/protocol.md, and the texts as data.
+"""The prompts of a judging model: the protocol of docs/protocol.md, and the texts as data.
 
 Texts are never part of the instructions. They are one JSON object between two lines that end with
-the same random mark, which the texts do not contain. Characters that nobody sees are escaped, so
+the same random mark, which the texts do not contain. Invisible characters are escaped, so
 that they cannot hide anything. What a text says cannot change the shape of a prompt; whether a
 model obeys it all the same is up to the model.
 """
@@ -10,28 +10,20 @@ from __future__ import annotations
 
 import hashlib
 import json
-import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
+from berryeval._internal.fencing import BEGIN, END, encode_texts, fence_data
 from berryeval.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from berryeval.judging.chat import Message
     from berryeval.judging.ledger import Question
+    from berryeval.providers import Message
 
 Scale: TypeAlias = Mapping[float, str]  # what each grade means, highest first
-_MARK_BYTES: Final = 16
 _MOST_GRADES: Final = 11
-_BEGIN: Final = "BEGIN DATA"
-_END: Final = "END DATA"
-# Characters that leave no trace on a page, besides those that `str.isprintable` rejects.
-_UNSEEN: Final = frozenset(
-    map(chr, (0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0))
-) | frozenset(map(chr, (*range(0xFE00, 0xFE10), *range(0x180B, 0x1810), *range(0xE0100, 0xE01F0))))
-
 _TASKS: Final[Mapping[Question, str]] = {
     "relevance": (
         "You judge search results. The data hold a query, what its author wants to know if that "
@@ -158,7 +150,7 @@ def _write_rules(question: Question, scale: tuple[tuple[float, str], ...]) -> _R
         "required": ["reason", "grade"],
         "additionalProperties": False,
     }
-    fixed = json.dumps([text, _BEGIN, _END, _LAST, schema])
+    fixed = json.dumps([text, BEGIN, END, _LAST, schema])
     return _Rules(text, schema, hashlib.sha256(fixed.encode()).hexdigest()[:16])
 
 
@@ -209,27 +201,3 @@ class Prompt:
         """Return the messages, with a new random mark around the texts."""
         fenced = f"{fence_data(self.data)}\n\n{_LAST}"
         return [{"role": "system", "content": self.system}, {"role": "user", "content": fenced}]
-
-
-def encode_texts(texts: Mapping[str, str | Sequence[str]]) -> str:
-    """Return texts as JSON, with every character that cannot be seen escaped."""
-    text = json.dumps(dict(texts), ensure_ascii=False, indent=1)
-    if text.isascii() and text.replace("\n", "").isprintable():
-        return text
-    return "".join(one if _is_seen(one) else _escape(one) for one in text)
-
-
-def fence_data(data: str) -> str:
-    """Put data between two lines that end with the same random mark, which they do not contain."""
-    mark = secrets.token_hex(_MARK_BYTES)
-    while mark in data:
-        mark = secrets.token_hex(_MARK_BYTES)
-    return f"{_BEGIN} {mark}\n{data}\n{_END} {mark}"
-
-
-def _is_seen(letter: str) -> bool:
-    return letter == "\n" or (letter.isprintable() and letter not in _UNSEEN)
-
-
-def _escape(letter: str) -> str:
-    return json.dumps(letter)[1:-1]

@@ -21,6 +21,7 @@ from decimal import Decimal
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from berryeval._internal.fencing import encode_texts, fence_data
 from berryeval._internal.text import truncate
 from berryeval._internal.validate import require_whole
 from berryeval.benchmarks import SIMILAR, find_copied_run, find_similar, words_of
@@ -38,13 +39,12 @@ from berryeval.judging.drafts import (
     split_passages,
     spread_passages,
 )
-from berryeval.judging.prompts import encode_texts, fence_data
 from berryeval.providers import Bm25
 
 if TYPE_CHECKING:
     from berryeval.data import Anchor, Chunk, Document
-    from berryeval.judging.chat import Reply
     from berryeval.judging.chat_jobs import ChatJob, JobEstimate
+    from berryeval.providers import Reply
 
 TYPES: Final = {
     "factual": "asks for a fact: a value, a name, a limit",

@@ -46,11 +46,6 @@ class RankSum:
         """Return the gain of each grade."""
         return np.array([_score_alone(self._sum, 1, float(grade)) for grade in grades])
 
-    def ideal_of(self, gains: Sequence[float] | npt.NDArray[np.float64]) -> float:
-        """Return the sum of the ideal ranking of these gains."""
-        best = np.sort(np.asarray(gains, dtype=np.float64))[::-1][: len(self.weights)]
-        return float(best @ self.weights[: len(best)])
-
 
 def read_rank_sum(name: str, depth: int, *, ratios: bool = True) -> RankSum:
     """Read the name of a metric that is a sum over at most `depth` ranks.

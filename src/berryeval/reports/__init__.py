@@ -1,4 +1,9 @@
-"""Reports: HTML, Markdown, LaTeX, CSV, JSON, JUnit and TREC exports, and values over time."""
+"""Reports: HTML, Markdown, LaTeX, CSV, JSON, JUnit and TREC exports, and values over time.
+
+>>> from berryeval.reports import EXPORTERS
+>>> EXPORTERS.get("junit").endings
+('.xml',)
+"""
 
 from typing import TYPE_CHECKING
 
@@ -6,7 +11,6 @@ from berryeval._internal.door import open_door
 
 if TYPE_CHECKING:
     from berryeval.reports.differences import (
-        FINDINGS,
         MIXED,
         ComparedBenchmark,
         MovedHit,
@@ -15,7 +19,6 @@ if TYPE_CHECKING:
         collect_notes,
         displayed_rows,
         explain_change,
-        finding,
         group_by_pair,
         has_mixed,
         rows_by_group,
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
     from berryeval.reports.exporters.github import publish as publish_summary
     from berryeval.reports.exporters.github import render as render_summary
     from berryeval.reports.exporters.json import is_report, read_runs
+    from berryeval.reports.exporters.latex import escape as escape_latex
     from berryeval.reports.exporters.markdown import escape as escape_markdown
     from berryeval.reports.exports import (
         EXPORTERS,
@@ -34,6 +38,8 @@ if TYPE_CHECKING:
         write_files,
         write_in_format,
     )
+    from berryeval.reports.html.failures import values_by_query
+    from berryeval.reports.html.gallery import draw_benchmark, draw_comparison, draw_scores
     from berryeval.reports.html.page import (
         report_script,
         report_style,
@@ -41,16 +47,7 @@ if TYPE_CHECKING:
         view_report,
         view_trend,
     )
-    from berryeval.reports.html.pairs import (
-        SystemPair,
-        list_pairs,
-        render_charts,
-        render_moved,
-        render_tables,
-        render_verdict,
-    )
     from berryeval.reports.html.rankings import (
-        SharedTarget,
         collect_wanted,
         drop_heading,
         shade_grade,
@@ -64,16 +61,22 @@ if TYPE_CHECKING:
         describe_test,
         format_verdict,
     )
-    from berryeval.reports.sections import Report, Section, System
+    from berryeval.reports.sections import (
+        Report,
+        Section,
+        System,
+        collect_texts,
+        find_highest_grade,
+    )
+    from berryeval.reports.stage_tables import list_stage_tables
     from berryeval.reports.tables import (
         Cell,
-        Column,
         Table,
+        best_of,
         build_differences_table,
-        build_groups_table,
         build_scores_table,
-        build_verdicts_table,
         format_outcomes,
+        is_best,
         result_keys,
     )
     from berryeval.reports.trend import (

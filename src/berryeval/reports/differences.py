@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final, get_args
 
 from berryeval._internal import numbers
-from berryeval._internal.serial import JsonRecord, Reader, read_strings
-from berryeval.runs import array_reader
-from berryeval.stats import Comparison
+from berryeval._internal.serial import JsonRecord, Reader, array_reader, read_strings
+from berryeval.stats import Comparison, Finding
 
 if TYPE_CHECKING:
     from berryeval.stats import PairedDifference
 
 
 Pair = tuple[str, str]  # baseline, system
-FINDINGS: Final = (
-    "better", "worse", "higher", "lower", "mixed", "not significant", "not tested",
-)  # fmt: skip
+FINDINGS: Final = get_args(Finding)
 MIXED: Final = "mixed: the test and the difference disagree in direction; neither system is better"
 _NAMED_HITS: Final = 3  # per query and kind of move
 
@@ -160,19 +157,6 @@ def rows_by_group(found: Comparison, whole: PairedDifference) -> list[tuple[str,
     ]
 
 
-def finding(row: PairedDifference) -> str:
-    """Return the finding of a row, one of `FINDINGS`."""
-    if row.p_corrected is None:
-        return "not tested"
-    if not row.significant:
-        return "not significant"
-    if row.mixed:
-        return "mixed"
-    if row.better or row.worse:
-        return "better" if row.better else "worse"
-    return "higher" if row.difference > 0 else "lower"
-
-
 def has_mixed(one: ComparedBenchmark) -> bool:
     """Whether a table of the comparison has a mixed row, which `MIXED` explains."""
     return any(row.mixed for row in displayed_rows(one.comparison))
@@ -195,7 +179,7 @@ def summarize_findings(rows: list[PairedDifference]) -> str:
     """Summarize the findings of a pair: "better: AP; not significant: RR"."""
     by_finding: dict[str, list[str]] = {}
     for row in rows:
-        by_finding.setdefault(finding(row), []).append(row.metric)
+        by_finding.setdefault(row.finding, []).append(row.metric)
     return "; ".join(
         f"{name}: {', '.join(by_finding[name])}" for name in FINDINGS if name in by_finding
     )

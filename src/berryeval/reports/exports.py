@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from berryeval.reports.sections import Report
 
 
-Home: TypeAlias = Literal["stdout", "run folder", "eval folder"]
+Home: TypeAlias = Literal["stdout", "run folder", "eval folder", "tracker"]
 
 
 @dataclass(frozen=True)
@@ -49,6 +49,10 @@ class Exporter:
         publish: Function to try first if no output is given: it hands the report to where it is
             displayed and returns the text that remains to be printed, or None if there is no such
             place.
+        track: Function that logs the report to an experiment tracker, at a place (the tracker's
+            own setting if empty) and under a label (may be empty), and returns a line about it.
+            Such an exporter has no files.
+        modules: Packages that it needs, each with the extra that installs it.
     """
 
     summary: str
@@ -56,6 +60,8 @@ class Exporter:
     files: Callable[[Report, str], list[OutputFile]]
     home: Home = "stdout"
     publish: Callable[[Report], str | None] | None = None
+    track: Callable[[Report, str, str], str] | None = None
+    modules: Mapping[str, str] = field(default_factory=dict)
 
 
 def single_file(
@@ -94,6 +100,8 @@ EXPORTERS: Final[Registry[Exporter]] = Registry(
         "latex": "berryeval.reports.exporters.latex:LATEX",
         "junit": "berryeval.reports.exporters.junit:JUNIT",
         "trec": "berryeval.reports.exporters.trec:TREC",
+        "mlflow": "berryeval.reports.exporters.mlflow:MLFLOW",
+        "wandb": "berryeval.reports.exporters.wandb:WANDB",
     },
     {"md": "markdown", "tex": "latex"},
 )

@@ -74,7 +74,7 @@ def _section_titles(parts: Sequence[BenchmarkRecord]) -> list[str]:
 
 
 def _describe_size(part: BenchmarkRecord) -> str:
-    return f"{pluralize(len(part.queries), 'query', 'queries')}, {pluralize(part.k, 'hit', 'hits')}"
+    return f"{pluralize(len(part.queries), 'query')}, {pluralize(part.k, 'hit', 'hits')}"
 
 
 def _number_repeats(titles: Sequence[str]) -> list[str]:
@@ -122,7 +122,7 @@ class Outcomes:
         """Describe the failures and their effect on the scores; empty without failures."""
         if not self.failed:
             return ""
-        queries = pluralize(self.asked, "query", "queries")
+        queries = pluralize(self.asked, "query")
         if self.silent:
             return f"{name} failed on all {queries}; its scores mean nothing."
         worth = "they count as unanswered" if self.telling else "its scores mean little"
@@ -208,6 +208,18 @@ class System:
         return named or hit.id
 
 
+def find_highest_grade(systems: Iterable[System]) -> float:
+    """Return the highest grade of a hit or missed target; 1 without grades."""
+    grades = (system.answers.highest_grade for system in systems)
+    return max((grade for grade in grades if grade is not None), default=1.0)
+
+
+def collect_texts(systems: Iterable[System]) -> dict[str, str]:
+    """Return the beginnings of the texts of hits and missed targets, by name."""
+    parts = {id(system.benchmark): system.benchmark for system in systems}
+    return {one.name: one.text for part in parts.values() for one in part.passages}
+
+
 @dataclass(frozen=True, eq=False)
 class Section:
     """One benchmark: systems that answered the same queries on the same data.
@@ -257,9 +269,7 @@ class Section:
 
     def __repr__(self) -> str:
         labels = "".join(f", {system.label!r}" for system in self.systems)
-        return (
-            f"Section({self.title!r}, {pluralize(len(self.queries), 'query', 'queries')}{labels})"
-        )
+        return f"Section({self.title!r}, {pluralize(len(self.queries), 'query')}{labels})"
 
     def differences(self, metric: str) -> tuple[PairedDifference, ...]:
         """Return the differences of every comparable pair by one metric."""

@@ -81,9 +81,10 @@ def _name(text: str) -> Cell:
     return Cell(text, text)
 
 
-def _number(
+def number_cell(
     value: float | None, show: Callable[[float], str] = numbers.format_metric, *, bold: bool = False
 ) -> Cell:
+    """Return the cell of a number, or of a dash for None."""
     return Cell(numbers.NOTHING if value is None else show(value), value, bold=bold)
 
 
@@ -176,7 +177,7 @@ def build_scores_table(
             record = records[place]
             row += unjudged[place : place + 1] if with_unjudged else []
             row += [_latency_cell(record, percentile) for percentile in percentiles]
-            row += [_number(record.cost.get(cost), numbers.format_amount) for cost in costs]
+            row += [number_cell(record.cost.get(cost), numbers.format_amount) for cost in costs]
             row.append(_name(format_outcomes(record)))
         rows.append(tuple(row))
     return Table(tuple(columns), tuple(rows))
@@ -198,12 +199,12 @@ def unjudged_share(scores: Scores | None) -> float | None:
 
 
 def _unjudged_cell(record: ProviderRecord) -> Cell:
-    return _number(unjudged_share(record.scores), numbers.format_share)
+    return number_cell(unjudged_share(record.scores), numbers.format_share)
 
 
 def _latency_cell(record: ProviderRecord, percentile: str) -> Cell:
     seconds = None if record.latency is None else getattr(record.latency, percentile)
-    return _number(seconds, numbers.format_milliseconds)
+    return number_cell(seconds, numbers.format_milliseconds)
 
 
 def _score_rows(scores: Iterable[Scores | None], metrics: Sequence[str]) -> list[list[Cell]]:
@@ -226,16 +227,16 @@ def _score_cell(score: Score | None, scores: Scores | None) -> Cell:
 # Scores by group of queries.
 
 
-def build_groups_table(section: Section, by: str = "category") -> Table:
-    """Build the table of groups and providers; the best value within each group is bold."""
+def build_groups_table(section: Section) -> Table:
+    """Build the table of categories and providers; the best value within each is bold."""
     columns = (
-        Column("group", by),
+        Column("group", "category"),
         Column("queries", "queries", numeric=True),
         Column("provider", "provider"),
         *(Column(metric, metric, numeric=True) for metric in section.metrics),
     )
     systems = [(one.label, one.scores) for one in section.scored if one.scores is not None]
-    groups = section.groups(by)
+    groups = section.groups("category")
     parts = [(label, scores.by(groups)) for label, scores in systems] if groups else []
     rows = []
     for name in sorted({name for _, part in parts for name in part}):
@@ -300,7 +301,7 @@ def result_keys(one: ComparedBenchmark) -> list[str]:
 
 
 def _difference_cells(row: PairedDifference) -> dict[str, Cell]:
-    from berryeval.reports.differences import finding, format_interval
+    from berryeval.reports.differences import format_interval
 
     low, high = row.interval or (None, None)
     values = (row.baseline_value, row.system_value, row.difference) if row.n else (None, None, None)
@@ -312,21 +313,21 @@ def _difference_cells(row: PairedDifference) -> dict[str, Cell]:
         "system": _name(row.system),
         "pair": _name(f"{row.system} − {row.baseline}"),  # noqa: RUF001 - a minus
         "queries": Cell(str(row.n), row.n),
-        "baseline_value": _number(values[0]),
-        "system_value": _number(values[1]),
-        "difference": _number(values[2], numbers.format_delta, bold=row.shown),
+        "baseline_value": number_cell(values[0]),
+        "system_value": number_cell(values[1]),
+        "difference": number_cell(values[2], numbers.format_delta, bold=row.shown),
         "interval": Cell(format_interval(row)),
-        "ci_low": _number(low, numbers.format_delta),
-        "ci_high": _number(high, numbers.format_delta),
-        "p": _number(row.p, numbers.format_p_value),
-        "p_corrected": _number(row.p_corrected, numbers.format_p_value),
-        "effect_size": _number(effect.g if effect else None),
+        "ci_low": number_cell(low, numbers.format_delta),
+        "ci_high": number_cell(high, numbers.format_delta),
+        "p": number_cell(row.p, numbers.format_p_value),
+        "p_corrected": number_cell(row.p_corrected, numbers.format_p_value),
+        "effect_size": number_cell(effect.g if effect else None),
         "effect": _name(effect.word) if effect else Cell(numbers.NOTHING),
         "wins": Cell(str(row.wins), row.wins),
         "ties": Cell(str(row.ties), row.ties),
         "losses": Cell(str(row.losses), row.losses),
         "wins_ties_losses": Cell(counts),
-        "finding": _name(finding(row)),
+        "finding": _name(row.finding),
         "cannot": _name(row.cannot),
     }
 

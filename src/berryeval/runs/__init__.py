@@ -15,7 +15,6 @@ if TYPE_CHECKING:
         MissedTarget,
         Passage,
         WantedTarget,
-        array_reader,
     )
     from berryeval.runs.data_changes import DataChange, DataVersion, find_touched, mark_corpus
     from berryeval.runs.record import (
@@ -26,9 +25,9 @@ if TYPE_CHECKING:
         STANDARD,
         Asked,
         BenchmarkRecord,
-        Latency,
         ProviderRecord,
         RunRecord,
+        StoredValue,
         describe_depth,
         filter_queries,
         find_deeper,
@@ -40,9 +39,11 @@ if TYPE_CHECKING:
         Secrets,
         describe_objects,
         find_open_keys,
+        has_mask,
         mask_secrets,
         matches_masked,
     )
+    from berryeval.runs.stages import Latency, StageAnswer, StageRecord
     from berryeval.runs.store.database import Database, NoStoreError, Place
     from berryeval.runs.store.queries import (
         FailedResult,
@@ -50,11 +51,72 @@ if TYPE_CHECKING:
         RunPage,
         StoredResult,
         StoredRun,
-        StoredValue,
     )
-    from berryeval.runs.store.schema import to_column_text, vote_rows
+    from berryeval.runs.store.schema import TIMES, to_column_text, vote_rows
     from berryeval.runs.store.store import Added, Store, canonical_metric, open_store
     from berryeval.runs.store.trends import TrendAbout, TrendPoint
     from berryeval.runs.store.users import ROLES, Role, StoredUser, Users
+
+    __all__ = [
+        "CURVE",
+        "FIELDS",
+        "RECALL_LEVELS",
+        "ROLES",
+        "SCHEMA_VERSION",
+        "STANDARD",
+        "TIMES",
+        "Added",
+        "AnswerColumns",
+        "AnswerRecord",
+        "AnswerTally",
+        "AnswersBuilder",
+        "Asked",
+        "BenchmarkRecord",
+        "DataChange",
+        "DataVersion",
+        "Database",
+        "FailedResult",
+        "Filters",
+        "FoundTarget",
+        "HitRecord",
+        "Latency",
+        "MissedTarget",
+        "NoStoreError",
+        "Passage",
+        "Place",
+        "ProviderRecord",
+        "Role",
+        "RunPage",
+        "RunRecord",
+        "Secrets",
+        "StageAnswer",
+        "StageRecord",
+        "Store",
+        "StoredResult",
+        "StoredRun",
+        "StoredUser",
+        "StoredValue",
+        "TrendAbout",
+        "TrendPoint",
+        "Users",
+        "WantedTarget",
+        "canonical_metric",
+        "describe_depth",
+        "describe_objects",
+        "filter_queries",
+        "find_deeper",
+        "find_open_keys",
+        "find_touched",
+        "get_property",
+        "group_queries",
+        "has_mask",
+        "mark_corpus",
+        "mask_secrets",
+        "matches_masked",
+        "open_store",
+        "standard_metrics",
+        "to_column_text",
+        "vote_rows",
+    ]
 else:
     __getattr__, __dir__ = open_door(__name__)

@@ -4,25 +4,20 @@ from __future__ import annotations
 
 import operator
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NamedTuple, TypeVar, overload
+from typing import Any, ClassVar, NamedTuple, overload
 
-from berryeval._internal.serial import JsonRecord, Reader, open_field, read_object, type_mismatch
+from berryeval._internal.serial import (
+    JsonRecord,
+    Reader,
+    array_reader,
+    open_field,
+    read_object,
+    type_mismatch,
+)
 from berryeval._internal.validate import is_number
-
-R = TypeVar("R", bound=JsonRecord)
-
-
-def array_reader(kind: type[R]) -> Callable[[Any, str], tuple[R, ...]]:
-    """Return a reader of arrays of these records."""
-
-    def read(value: Any, where: str) -> tuple[R, ...]:
-        if not isinstance(value, list | tuple):
-            raise type_mismatch(where, "an array", value)
-        return tuple(kind.from_json(item, f"{where}[{i}]") for i, item in enumerate(value))
-
-    return read
+from berryeval.runs.stages import StageAnswer
 
 
 @dataclass(frozen=True)
@@ -126,12 +121,14 @@ class AnswerRecord(JsonRecord):
         found: Relevant targets that a hit covers, highest grade first; empty if a pack or words
             decide relevance, and in older records.
         answer: What the provider wrote from the hits, if it writes answers.
+        stages: What each stage found, if the provider searches in several.
     """
 
     readers: ClassVar[Mapping[str, Reader]] = {
         "tuple[HitRecord, ...]": array_reader(HitRecord),
         "tuple[MissedTarget, ...]": array_reader(MissedTarget),
         "tuple[FoundTarget, ...]": array_reader(FoundTarget),
+        "tuple[StageAnswer, ...]": array_reader(StageAnswer),
         "Mapping[str, Any]": _read_cost,
     }
 
@@ -145,6 +142,7 @@ class AnswerRecord(JsonRecord):
     cost: Mapping[str, Any] = open_field()
     found: tuple[FoundTarget, ...] = ()
     answer: str = ""
+    stages: tuple[StageAnswer, ...] = ()
     extra: Mapping[str, Any] = open_field(repr=False)
 
     def list_wanted(self, passages: Sequence[Passage]) -> list[WantedTarget]:
@@ -410,7 +408,7 @@ class AnswersBuilder:
         latency = answer.latency if type(answer.latency) is float else 0.0
         if type(answer.latency) is not float:
             rare["latency"] = answer.latency
-        for name in ("error", "expected", "cost", "answer"):
+        for name in ("error", "expected", "cost", "answer", "stages"):
             if value := getattr(answer, name):
                 rare[name] = value
         if rare:

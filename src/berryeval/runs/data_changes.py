@@ -10,7 +10,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from berryeval._internal.text import pluralize
+import numpy as np
+
+from berryeval._internal.text import name_some, pluralize
 from berryeval.relevance import find_differences, has_lost_targets
 
 if TYPE_CHECKING:
@@ -38,14 +40,18 @@ def mark_corpus(documents: Sequence[Document]) -> str:
 
     A corpus of more than `LARGEST` documents has a hash of its contents instead.
     """
-    lines = ((_mark(one.id), _mark(json.dumps(one.to_json(), sort_keys=True, default=str)))
-             for one in documents)  # fmt: skip
+    found = array("Q")  # pairs in one number each, as a large corpus has millions
+    for one in documents:
+        content = json.dumps(one.to_json(), sort_keys=True, default=str)
+        found.append(_mark(one.id) << 32 | _mark(content))
+    pairs = np.sort(np.frombuffer(found, np.uint64))
+    lines = ((int(pair) >> 32, int(pair) & 0xFFFFFFFF) for pair in pairs)
     if len(documents) > LARGEST:
         whole = hashlib.sha256()
-        for pair in sorted(lines):
+        for pair in lines:
             whole.update(repr(pair).encode())
         return f"sha256:{whole.hexdigest()}"
-    marks = array("I", (mark for pair in sorted(lines) for mark in pair))
+    marks = array("I", (mark for pair in lines for mark in pair))
     return base64.b64encode(marks.tobytes()).decode()
 
 
@@ -193,7 +199,8 @@ class DataChange:
         for why, words in _REASONS.items():
             named = [query for query, reasons in self.changed.items() if why in reasons.split(", ")]
             if named:
-                parts.append(f"{len(named):,} {words[len(named) > 1]} ({list_queries(named)})")
+                several = words[len(named) > 1]
+                parts.append(f"{len(named):,} {several} ({name_some(named, _LISTED)})")
         return ", ".join(parts)
 
     def describe(
@@ -206,20 +213,20 @@ class DataChange:
         """
         count = len(self.compared)
         total = count + len(self.changed) + len(self.new)
-        of = f"{count:,} of {pluralize(total, 'query', 'queries')}"
+        of = f"{count:,} of {pluralize(total, 'query')}"
         if count == total:
             of = "the only query" if count == 1 else f"all {count:,} queries"
         parts = [f"{of} {'is' if count == 1 else 'are'} {word}"]
         if self.lost:
-            parts.append(f"targets no longer in the corpus: {list_queries(self.lost)}")
+            parts.append(f"targets no longer in the corpus: {name_some(self.lost, _LISTED)}")
         if self.gained:
-            named = list_queries(self.gained)
+            named = name_some(self.gained, _LISTED)
             parts.append(f"targets that were not in the corpus before: {named}")
         parts += filter(None, [self.describe_changed()])
         for queries, state in ((self.new, "new"), (self.removed, "removed")):
             if queries:
                 verb = "is" if len(queries) == 1 else "are"
-                parts.append(f"{len(queries):,} {verb} {state} ({list_queries(queries)})")
+                parts.append(f"{len(queries):,} {verb} {state} ({name_some(queries, _LISTED)})")
         if self.documents is None:
             parts.append("the documents may have changed")
         elif any(self.documents):
@@ -262,13 +269,6 @@ def _describe_touched(touched: int, count: int, word: str) -> str:
         return f"no {one} retrieved such a document"
     who = f"the only {one}" if count == 1 else f"{touched:,} of the {count:,} {several}"
     return f"{who} retrieved such a document"
-
-
-def list_queries(queries: Sequence[str]) -> str:
-    """Name the first queries and count the others."""
-    shown = ", ".join(queries[:_LISTED])
-    more = len(queries) - _LISTED
-    return f"{shown} and {more:,} more" if more > 0 else shown
 
 
 def find_touched(

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, NamedTuple, TypeAlias, TypeVar
 
 from berryeval._internal.serial import (
     JsonRecord,
     Reader,
+    array_reader,
     iter_json,
     open_field,
     read_object,
@@ -18,11 +19,12 @@ from berryeval._internal.serial import (
     type_mismatch,
 )
 from berryeval._internal.text import pluralize
-from berryeval._internal.validate import is_number, is_whole
+from berryeval._internal.validate import is_whole
 from berryeval.data import Query
 from berryeval.errors import DataError
 from berryeval.metrics import parse_metrics
-from berryeval.runs.answers import AnswerColumns, AnswerRecord, Passage, array_reader
+from berryeval.runs.answers import AnswerColumns, AnswerRecord, Passage
+from berryeval.runs.stages import Latency, StageRecord, read_amounts, read_numbers, scores_last
 from berryeval.scoring import Scores
 
 if TYPE_CHECKING:
@@ -71,55 +73,8 @@ def hash_sample(queries: Iterable[str]) -> str:
     return found.hexdigest()
 
 
-@dataclass(frozen=True)
-class Latency(JsonRecord):
-    """Percentiles of the seconds per answered query.
-
-    Attributes:
-        p50: Median.
-        p95: 95th percentile.
-        p99: 99th percentile.
-        max: Maximum.
-        batch: Largest number of queries per call. If it exceeds 1, the time of a query is the time
-            of its batch divided by the size of the batch.
-    """
-
-    p50: float
-    p95: float
-    p99: float
-    max: float
-    batch: int = 1
-    extra: Mapping[str, Any] = open_field(repr=False)
-
-    @classmethod
-    def of(cls, seconds: Sequence[float], batch: int = 1) -> Latency | None:
-        """Compute the percentiles; None without times."""
-        if not seconds:
-            return None
-        import numpy as np
-
-        p50, p95, p99 = np.percentile(seconds, [50, 95, 99]).tolist()
-        return cls(p50, p95, p99, max(seconds), batch)
-
-
 SCHEMA_VERSION: Final = 1
 R = TypeVar("R", "ProviderRecord", "BenchmarkRecord")
-
-
-def _read_curve(value: Any, where: str) -> tuple[float, ...]:
-    if not isinstance(value, list | tuple) or not all(map(is_number, value)):
-        raise type_mismatch(where, "an array of finite numbers", value)
-    return tuple(map(float, value))
-
-
-def read_amounts(value: Any, where: str) -> dict[str, float]:
-    """Read an object of finite numbers."""
-    found = read_object(value, where)
-    for name, amount in found.items():
-        if not is_number(amount):
-            place = f"{where}.{name}"
-            raise type_mismatch(place, "a finite number", amount)
-    return found
 
 
 def _read_counts(value: Any, where: str) -> dict[str, int]:
@@ -128,6 +83,20 @@ def _read_counts(value: Any, where: str) -> dict[str, int]:
         if not is_whole(count):
             raise type_mismatch(f"{where}.{name}", "a whole number", count)
     return found
+
+
+@dataclass(frozen=True)
+class StoredValue:
+    """A metric of a result: its mean over `n` queries and its 95 % confidence interval.
+
+    Metrics that were not requested have no interval.
+    """
+
+    metric: str
+    value: float
+    low: float | None
+    high: float | None
+    n: int
 
 
 @dataclass(frozen=True)
@@ -156,14 +125,18 @@ class ProviderRecord(JsonRecord):
         unknown_ids: Retrieved ids that the benchmark does not have: `count` of `retrieved`, a
             `summary`, `examples` and an `explanation`; empty if all ids are known.
         added: Metrics that were added to the scores after the run.
+        existing: Indexes that existed before the run and were searched as they were: their rows by
+            `provider:name`, null if not counted; empty if the provider built its own.
+        stages: Stages of a provider that searches in several, such as `rerank`.
     """
 
     is_large: ClassVar[bool] = True
     readers: ClassVar[Mapping[str, Reader]] = {
         "Scores": Scores.from_dict,
-        "tuple[float, ...]": _read_curve,
+        "tuple[float, ...]": read_numbers,
         "Sequence[AnswerRecord]": array_reader(AnswerRecord),
         "Latency": Latency.from_json,
+        "tuple[StageRecord, ...]": array_reader(StageRecord),
         "Mapping[str, float]": read_amounts,
         "Mapping[str, int]": _read_counts,
     }
@@ -185,6 +158,8 @@ class ProviderRecord(JsonRecord):
     judging: str = ""
     unknown_ids: Mapping[str, Any] = open_field()
     added: tuple[str, ...] = ()
+    existing: Mapping[str, Any] = open_field()
+    stages: tuple[StageRecord, ...] = ()
     extra: Mapping[str, Any] = open_field(repr=False)
 
     def __post_init__(self) -> None:
@@ -198,6 +173,17 @@ class ProviderRecord(JsonRecord):
         shown = next((f"{name}={value:.4f}" for name, value in values), "no scores")
         return f"{self.name!r} {shown}"
 
+    def list_values(self) -> list[StoredValue]:
+        """Return the values of the requested metrics with intervals, then those of the standard."""
+        found: dict[str, StoredValue] = {}
+        for scores in (self.scores, self.standard):
+            for metric in scores.metrics if scores is not None else ():
+                if scores is not None and metric not in found:
+                    low, high = scores.ci(metric) if scores is self.scores else (None, None)
+                    value = scores.mean[metric]
+                    found[metric] = StoredValue(metric, value, low, high, scores.count)
+        return list(found.values())
+
     def scores_with(self, metric: str) -> Scores | None:
         """Return the scores with a metric: the requested ones, else the standard ones."""
         tables = (self.scores, self.standard)
@@ -205,10 +191,7 @@ class ProviderRecord(JsonRecord):
 
     def json_parts(self) -> Iterator[tuple[str, Any]]:
         """Yield the parts of the JSON object; the scores come last."""
-        yield from JsonRecord.json_parts(replace(self, scores=None, standard=None))
-        for name, table in (("scores", self.scores), ("standard", self.standard)):
-            if table is not None:
-                yield name, table.parts()
+        yield from scores_last(self, "scores", "standard")
 
 
 @dataclass(frozen=True)
@@ -275,7 +258,7 @@ class BenchmarkRecord(JsonRecord):
     @property
     def brief(self) -> str:
         """Name, number of queries and providers, for `repr`."""
-        queries = pluralize(len(self.queries), "query", "queries")
+        queries = pluralize(len(self.queries), "query")
         return ", ".join([repr(self.name), queries, *(one.brief for one in self.providers)])
 
     def __repr__(self) -> str:

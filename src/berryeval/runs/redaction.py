@@ -167,6 +167,13 @@ def matches_masked(kept: Any, options: Any) -> bool:
     return bool(kept == options)
 
 
+def has_mask(options: Any) -> bool:
+    """Whether a secret in options was masked."""
+    if isinstance(options, dict | list):
+        return any(map(has_mask, options.values() if isinstance(options, dict) else options))
+    return isinstance(options, str) and MASK in options
+
+
 def _fits(pieces: list[str], text: str) -> bool:
     """Whether a text begins and ends with the outer pieces, with the others between, in order."""
     first, *inner, last = pieces

@@ -8,6 +8,8 @@ if TYPE_CHECKING:
     from berryeval.workflows.baselines import find_baseline, set_baseline
     from berryeval.workflows.evaluation import Evaluation, evaluate, run_benchmark
     from berryeval.workflows.file_scores import FileScores, score_files
+    from berryeval.workflows.fused_files import FusedFiles, fuse_files
+    from berryeval.workflows.fusion_search import OptimizedFusion, optimize_fusion
     from berryeval.workflows.generation import (
         Generation,
         GenerationRequest,
@@ -25,27 +27,28 @@ if TYPE_CHECKING:
         prune_runs,
     )
     from berryeval.workflows.judge_agreement import Conclusions, JudgesCompared, measure_judges
-    from berryeval.workflows.judge_calibration import JudgeCalibrated, calibrate_judge
+    from berryeval.workflows.judge_calibration import calibrate_judge
     from berryeval.workflows.judge_desk import (
         JudgeDesk,
         OpenPool,
+        PoolStatus,
         greet_judge,
         open_desk,
         open_pool,
         read_judge,
+        read_status,
     )
-    from berryeval.workflows.judged_data import JudgedData, apply_votes, find_benchmark, load_judged
+    from berryeval.workflows.judged_data import apply_votes, find_benchmark, load_judged
     from berryeval.workflows.judging_sheets import (
         ImportedSheet,
         export_sheet,
         import_sheet,
     )
     from berryeval.workflows.model_judging import ModelJudging, ModelRequest, judge_by_model
-    from berryeval.workflows.plan import Plan
-    from berryeval.workflows.pool_status import PoolStatus, read_status
+    from berryeval.workflows.plan import Plan, name_source
     from berryeval.workflows.pooling import Pooling, PoolRequest, collect_pool, pool_runs
     from berryeval.workflows.provider_run import Listener
-    from berryeval.workflows.pushing import Pushed, add_pushed, push_run
+    from berryeval.workflows.pushing import add_pushed, push_run
     from berryeval.workflows.question_review import Reviewed, apply_review
     from berryeval.workflows.reporting import (
         build_report,

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from berryeval._internal.masking import Masker
     from berryeval.benchmarks import Benchmark
     from berryeval.data import Chunk, Hit
-    from berryeval.runner import Ranking
+    from berryeval.runner import Ranking, StageRanking
 
 
 class AnswerMasker:
@@ -39,10 +39,19 @@ class AnswerMasker:
         answer = ranking.answer
         if answer and self._masker.mask(answer) != answer:
             answer = self._hit_masker.mask(answer)
-        masked = (error, cost, hits, answer)
-        if masked == (ranking.error, ranking.cost, ranking.hits, ranking.answer):
+        stages = tuple(map(self._mask_stage, ranking.stages))
+        masked = (error, cost, hits, answer, stages)
+        if masked == (ranking.error, ranking.cost, ranking.hits, ranking.answer, ranking.stages):
             return ranking
-        return replace(ranking, error=error, cost=cost, hits=hits, answer=answer)
+        return replace(ranking, error=error, cost=cost, hits=hits, answer=answer, stages=stages)
+
+    def _mask_stage(self, stage: StageRanking) -> StageRanking:
+        return replace(
+            stage,
+            name=self._masker.mask(stage.name),
+            hits=tuple(map(self._mask_hit, stage.hits)),
+            cost=self._masker.mask_all(stage.cost),
+        )
 
     def _mask_hit(self, hit: Hit) -> Hit:
         parts = {

@@ -65,7 +65,9 @@ def _load_baseline(text: str) -> tuple[Baseline, bool]:
         return Baseline.of(find_record(text)), True
     except DataError as error:
         raise ConfigurationError(
-            f"the baseline {text!r} is no file of `berryeval baseline set`, and no run: {error}"
+            f"the baseline {text!r} is no file of `berryeval baseline set`, and no run: {error}. "
+            "For a first baseline, run `berryeval eval` without one, then "
+            "`berryeval baseline set latest`"
         ) from None
 
 

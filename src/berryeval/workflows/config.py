@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 
 CONFIG_NAME: Final = "berryeval.yaml"
+NO_CONFIG: Final = "none"
 KeyPath = tuple[str | int, ...]
 _QUOTED: Final = re.compile(r"(['\"])(.*?)\1")
 _TOKEN: Final = re.compile(r"<[a-z ]+>|\\?\W|\\[nt]")  # not of the file, or a lone sign
@@ -40,8 +41,13 @@ _NULL: Final = "tag:yaml.org,2002:null"
 
 
 def config_path(given: PathLike | None) -> pathlib.Path | None:
-    """Return the configuration file: the given one, `BERRYEVAL_CONFIG`, or `./berryeval.yaml`."""
+    """Return the configuration file: the given one, `BERRYEVAL_CONFIG`, or `./berryeval.yaml`.
+
+    The name `none` stands for no file.
+    """
     named = given or os.environ.get("BERRYEVAL_CONFIG")
+    if named == NO_CONFIG:
+        return None
     if named:
         return pathlib.Path(named)
     return pathlib.Path(CONFIG_NAME) if pathlib.Path(CONFIG_NAME).exists() else None
@@ -67,7 +73,7 @@ class ConfigFile:
             node = yaml.compose(text, Loader=yaml.SafeLoader)
             with locate_errors(self.name):
                 check_yaml(node)
-            _keep_texts(node, "tags")
+            _keep_tags(node)
             data = (
                 None
                 if node is None
@@ -134,8 +140,8 @@ class ConfigFile:
         return f"{self.name}:{self._lines.get(path, 1)}"
 
 
-def _keep_texts(node: Any, name: str) -> None:
-    """Keep names and values under a key as they are written: YAML reads 1.10 as the number 1.1."""
+def _keep_tags(node: Any) -> None:
+    """Keep names and values of tags as they are written: YAML reads 1.10 as the number 1.1."""
     import yaml
 
     def keep(one: Any) -> Any:
@@ -144,7 +150,7 @@ def _keep_texts(node: Any, name: str) -> None:
         return one if empty else yaml.ScalarNode("tag:yaml.org,2002:str", one.value, *marks)
 
     for key, value in node.value if isinstance(node, yaml.MappingNode) else ():
-        if key.value == name and isinstance(value, yaml.MappingNode):
+        if key.value == "tags" and isinstance(value, yaml.MappingNode):
             value.value = [tuple(map(keep, pair)) for pair in value.value]
 
 

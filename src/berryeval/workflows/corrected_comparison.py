@@ -119,15 +119,13 @@ def score_for_correction(
         raise DataError(_explain_few(len(complete), [pairs[query] for query in partly]))
     notes = [*data.notes]
     if partly:
-        count = pluralize(len(partly), "query", "queries")
+        count = pluralize(len(partly), "query")
         notes.append(
             f"{count} that people judged in part or disagree on: judged by the model alone; to end "
             "disagreements: berryeval judge next --adjudicate"
         )
     if missing := len(asked) - len(judged):
-        notes.append(
-            f"{pluralize(missing, 'query', 'queries')} that the model did not judge: left out"
-        )
+        notes.append(f"{pluralize(missing, 'query')} that the model did not judge: left out")
     scores = score_twice(data, systems, metrics, model, HUMAN)
     _check_means(scores, metrics)
     categories = {query.id: query.category for query in data.benchmark.queries if query.category}

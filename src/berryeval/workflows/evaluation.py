@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from berryeval._internal.numbers import format_value_beside
+from berryeval._internal.optional import require_modules
 from berryeval._internal.text import format_resume_command
 from berryeval.benchmarks import Benchmark
-from berryeval.errors import NotWrittenError, RunFailedError
+from berryeval.errors import ConfigurationError, NotWrittenError, RunFailedError
 from berryeval.gates import within_budget
 from berryeval.providers import is_searchable
-from berryeval.runner import FAILED
+from berryeval.runner import FAILED, open_tracer
 from berryeval.runs import BenchmarkRecord, Secrets, describe_depth, mark_corpus
 from berryeval.workflows.config import check_model
 from berryeval.workflows.history import Remembered, choose_store, remember
@@ -153,13 +154,15 @@ def evaluate(
         check_relevance(benchmark, plan)
     for benchmark, name in itertools.product(loaded, group_by):
         check_property(benchmark.name, select_queries(benchmark, plan), name)
-    baseline = check_gate(plan, loaded, folder)
+    _check_exporters(export)
     secrets = Secrets()
-    runner = ProviderRunner(
-        plan, folder, secrets, listener or SilentListener(), retry_errors=retry_errors
-    )
-    with secrets.mask_errors(), _explain_interrupt(folder):
+    with open_tracer(plan.trace) as tracer, secrets.mask_errors(), _explain_interrupt(folder):
+        runner = ProviderRunner(
+            plan, folder, secrets, listener or SilentListener(), retry_errors=retry_errors,
+            tracer=tracer,
+        )  # fmt: skip
         runner.check(loaded)
+        baseline = check_gate(plan, loaded, folder)
         with _open_folder(folder, plan, loaded) as first_plan:
             results = [_run_benchmark(runner, plan, benchmark) for benchmark in loaded]
             parts = [result.record for result in results]
@@ -217,7 +220,7 @@ def _explain_interrupt(folder: RunFolder) -> Iterator[None]:
 def _run_benchmark(runner: ProviderRunner, plan: Plan, benchmark: Benchmark) -> BenchmarkResult:
     queries, passages = select_queries(benchmark, plan), Passages()
     asked = {query.id for query in queries}
-    chunks: dict[str, list[Chunk]] = {}  # by chunker: providers with the same one share them
+    chunks: dict[str, Sequence[Chunk]] = {}  # by chunker: providers with the same one share them
     results = []
     log.info("Starting quality evaluation with %d queries", len(queries))
     for spec in plan.providers:
@@ -242,6 +245,14 @@ def _run_benchmark(runner: ProviderRunner, plan: Plan, benchmark: Benchmark) -> 
         describe_votes(benchmark),
     )
     return BenchmarkResult(benchmark, queries, tuple(results), record)
+
+
+def _check_exporters(formats: Sequence[str]) -> None:
+    """Require the packages of the exporters before the first query is asked."""
+    if formats:
+        from berryeval.reports import EXPORTERS
+
+        require_modules((f"the exporter {name}", EXPORTERS.get(name).modules) for name in formats)
 
 
 def _export(
@@ -297,9 +308,11 @@ def run_benchmark(
         listener: Observer of the progress.
         options: Other settings of a plan: `k`, `limit`, `filter`, `tags`, `seed`, `relevance`;
             settings of `run`, such as `concurrency`, `timeout`, `batch` and `error_budget`;
-            `thresholds` and `gate`, whose verdicts are part of the result. A rule that fails is
-            logged and raises nothing.
+            `thresholds` and `gate`, whose verdicts are part of the result; `export`, names of
+            `berryeval list exporters`, none by default. A rule or an export that fails is logged
+            and raises nothing.
     """
+    asked_export = "export" in options  # the default of a plan is meant for the command line
     patience = {name: options.pop(name) for name in Patience.model_fields if name in options}
     data = {
         **options,
@@ -311,11 +324,15 @@ def run_benchmark(
     plan: Plan = check_model(Plan, data, None)
     loaded = [benchmark] if isinstance(benchmark, Benchmark) else load_benchmarks(plan)
     place = choose_store(store) if store is not None else None
+    export = plan.export if asked_export else []
+    if folder is None:
+        _require_trackers(export)
 
     def run(where: RunFolder) -> Evaluation:
         return evaluate(
-            plan, where, listener, benchmarks=loaded, retry_errors=retry_errors, store=place
-        )
+            plan, where, listener, benchmarks=loaded, retry_errors=retry_errors, store=place,
+            export=export,
+        )  # fmt: skip
 
     if folder is not None:
         done = run(choose_folder(plan, folder))
@@ -329,8 +346,23 @@ def run_benchmark(
             folder,
             done.record.created,
         )
+    for one in done.exported:
+        if one.problem:
+            log.error("%s was not written: %s", one.format, one.problem)
     done.log_missed()
     return done.results[0]
+
+
+def _require_trackers(formats: Sequence[str]) -> None:
+    """Reject formats whose files would be removed with the temporary folder of the run."""
+    from berryeval.reports import EXPORTERS
+
+    for name in formats:
+        if EXPORTERS.get(name).track is None:
+            raise ConfigurationError(
+                f"export: {name} is written to the folder of the run; give one (folder=), or use "
+                "be.write_report(result, path)"
+            )
 
 
 def as_list(given: Any) -> list[Any]:

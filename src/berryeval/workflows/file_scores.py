@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from berryeval._internal.files import display_name, read_bytes
+from berryeval._internal.files import display_name, read_beginning
 from berryeval._internal.json import parse_json, read_text
 from berryeval._internal.text import format_command
+from berryeval.data import is_text_file
 from berryeval.errors import ConfigurationError, DataError
 from berryeval.scoring import as_qrels, as_run, score_request
 
 if TYPE_CHECKING:
-    from berryeval.scoring import AuditReport, Coverage, Scores, Statistics
+    from berryeval.scoring import AuditReport, Coverage, Follower, Scores, Statistics
 
 STDIN: Final = "-"
 _JUDGED: Final = "Judged@10"
@@ -44,6 +45,8 @@ def score_files(
     lenient: bool = False,
     audit: bool = False,
     by: str | None = None,
+    follower: Follower | None = None,
+    scorer: Callable[..., Scores] = score_request,
 ) -> FileScores:
     """Score a run file against a judgment file; - reads one of them from stdin.
 
@@ -55,6 +58,8 @@ def score_files(
         lenient: Skip faulty lines and repeated documents, and count them.
         audit: Look for ties, unjudged documents and the like.
         by: JSON file that maps query ids to labels.
+        follower: Notified of the progress of large files.
+        scorer: Function that scores them, as `score_request` does.
     """
     from berryeval.metrics import distinct_names, find_profile, request_metrics, split_names
 
@@ -67,7 +72,7 @@ def score_files(
     request = request_metrics([*names, _JUDGED], profile)
     asked = _JUDGED in request_metrics(names, profile).names
     try:
-        scores = score_request(qrels, run, request, lenient=lenient)
+        scores = scorer(qrels, run, request, lenient=lenient, follower=follower)
     except DataError as error:
         _reject_swapped(qrels, run)
         if audit and _is_readable(qrels, run):
@@ -134,9 +139,11 @@ def _reject_swapped(qrels: str, run: str) -> None:
 
 
 def _count_columns(path: str) -> int:
-    """Count the columns of the first line that is neither blank nor a comment."""
+    """Count the columns of the first line of a text that is neither blank nor a comment."""
+    if not is_text_file(path):
+        return 0
     try:
-        beginning = read_bytes(path)[:_BEGINNING].tobytes()
+        beginning = read_beginning(path, _BEGINNING)
     except DataError:
         return 0
     for line in beginning.split(b"\n"):

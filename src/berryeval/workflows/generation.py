@@ -17,6 +17,7 @@ from berryeval.benchmarks import (
     bundled_benchmarks,
     check_benchmark,
     detect_format,
+    find_named,
     load_benchmark,
     read_corpus,
     write_benchmark,
@@ -30,8 +31,7 @@ from berryeval.judging import (
     build_benchmark,
     draw_known_items,
 )
-from berryeval.workflows.datasheet import DATASHEET, write_datasheet
-from berryeval.workflows.question_review import SHEET, write_sheet
+from berryeval.workflows.question_review import DATASHEET, SHEET, write_datasheet, write_sheet
 
 if TYPE_CHECKING:
     from berryeval.benchmarks import Benchmark, Report
@@ -191,7 +191,7 @@ def read_documents(corpus: str) -> list[Document]:
     """Read the documents of a corpus, or of a benchmark in any format."""
     path = Path(corpus)
     if not path.exists():
-        if corpus not in bundled_benchmarks():
+        if corpus not in bundled_benchmarks() and not find_named(corpus):
             raise DataError(f"{corpus}: no such file or folder")
         return list(load_benchmark(corpus).documents)
     known = ""

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from berryeval._internal.json import read_json_object
+from berryeval._internal.optional import is_missing
 from berryeval._internal.serial import describe_json
 from berryeval._internal.text import (
     file_key,
@@ -42,14 +43,17 @@ def choose_store(given: PathLike | None = None, config: PathLike | None = None) 
     """Return the path or URL of the store, or None if it is turned off.
 
     The given value wins over `BERRYEVAL_STORE`, the variable over `store` in the configuration
-    file, the file over `.berryeval/results.db`. An impossible place is rejected.
+    file, the file over `.berryeval/results.db`. An impossible place is rejected. Where the package
+    of the store is not installed, runs are kept in their folders only, unless a store is wanted.
     """
-    from berryeval.runs import Place
-
     place = str(given or os.environ.get(VARIABLE, "").strip() or _read_store(config) or "")
+    if place.lower() == NO_STORE or (not place and is_missing("sqlalchemy")):
+        return None
     place = str(Secrets().fill_in(place or str(DEFAULT_STORE)))
     if place.lower() == NO_STORE:
         return None
+    from berryeval.runs import Place
+
     Place.of(place)
     return place
 
@@ -90,12 +94,15 @@ def open_place(place: str | None, *, make: bool = False) -> Iterator[Store]:
 @contextmanager
 def open_if_exists(place: str | None) -> Iterator[Store | None]:
     """Open the store at a place; None if it is turned off or does not exist."""
+    if place is None:
+        yield None
+        return
     from berryeval.runs import NoStoreError
 
     with ExitStack() as stack:
         store = None
         with suppress(NoStoreError):
-            store = None if place is None else stack.enter_context(open_place(place))
+            store = stack.enter_context(open_place(place))
         yield store
 
 

@@ -29,9 +29,9 @@ from berryeval.judging import (
     read_votes,
 )
 from berryeval.metrics import parse_metric
-from berryeval.reports import finding
 from berryeval.stats import ap_correlation, compare, kendall_tau
 from berryeval.workflows.judged_data import drop_strays, find_benchmark
+from berryeval.workflows.plan import name_source
 from berryeval.workflows.rescoring import find_part, judge_again
 from berryeval.workflows.run_finder import FoundRun
 from berryeval.workflows.selection import load_source
@@ -209,7 +209,7 @@ def read_judges(
     """
     require_choice("--what", what, get_args(Question))
     source = find_benchmark(benchmark, ledger)
-    name = source if isinstance(source, str) else source.source
+    name = name_source(source)
     loaded = load_source(source)
     opened = open_ledger(ledger or "", name)
     votes = opened.votes() if opened.exists else []
@@ -292,7 +292,7 @@ def compare_conclusions(
     findings: dict[tuple[str, str], dict[str, str]] = {}
     for judge, own in tables.items():
         for row in compare(own, metrics=[name], level=level, seed=seed).rows:
-            findings.setdefault((row.baseline, row.system), {})[judge] = finding(row)
+            findings.setdefault((row.baseline, row.system), {})[judge] = row.finding
     correlations = {
         (one, other): (
             kendall_tau(means[one], means[other]),

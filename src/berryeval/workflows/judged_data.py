@@ -32,7 +32,7 @@ from berryeval.judging import (
 )
 from berryeval.runs import Secrets
 from berryeval.workflows.config import ConfigFile, check_model, config_path
-from berryeval.workflows.plan import AUTO, NO_VOTES, BenchmarkSpec
+from berryeval.workflows.plan import AUTO, NO_VOTES, BenchmarkSpec, name_source
 from berryeval.workflows.selection import load_source
 from berryeval.workflows.settings import move_benchmarks
 
@@ -119,7 +119,7 @@ def judge_benchmark(
     """Give a benchmark from this source the decisions of its judges; see `load_judged`."""
     if judged == NO_VOTES:
         return JudgedData(benchmark)
-    name = source if isinstance(source, str) else source.source
+    name = name_source(source)
     if MASK in judged:
         raise ConfigurationError(
             f"the ledger {judged}: the folder of the run does not hold its password; give --judged "
@@ -353,7 +353,7 @@ def apply_votes(
     wanted: tuple[JudgeKind, ...] = tuple(one for one in get_args(JudgeKind) if one in kinds)
     rule = DecisionRule(judge, tuple(judges), wanted or DecisionRule.kinds)
     source = find_benchmark(benchmark, ledger)
-    name = source if isinstance(source, str) else source.source
+    name = name_source(source)
     given = {key: value for key, value in (loading or {}).items() if value}
     if given:
         source = check_model(BenchmarkSpec, {"source": name, **given}, None)

@@ -11,9 +11,7 @@ from berryeval._internal.text import find_field, pluralize
 from berryeval._internal.validate import require_choice
 from berryeval.errors import ConfigurationError, DataError
 from berryeval.judging import (
-    OPENAI,
     ChatJob,
-    ChatModel,
     Ledger,
     ModelJudge,
     Question,
@@ -22,6 +20,7 @@ from berryeval.judging import (
     grade_scale,
     open_ledger,
 )
+from berryeval.providers import OPENAI, ChatModel
 from berryeval.relevance import ANSWER_FIELDS
 from berryeval.workflows.judge_desk import open_desk
 from berryeval.workflows.pooled_systems import read_systems

@@ -27,7 +27,7 @@ from berryeval._internal.validate import nearest
 from berryeval.errors import BerryEvalError
 from berryeval.gates import Gate, Limit
 from berryeval.relevance import STRIPPED, RelevanceOptions
-from berryeval.runner import Policy
+from berryeval.runner import Policy, Tracing
 from berryeval.runs import describe_objects, mask_secrets
 from berryeval.workflows.config import MisplacedError
 from berryeval.workflows.settings import limit_rules
@@ -81,6 +81,11 @@ AnyBenchmark = Annotated[
     Annotated[str, Tag("<text>")] | Annotated[BenchmarkSpec, Tag("<mapping>")],
     Discriminator(lambda value: "<text>" if isinstance(value, str) else "<mapping>"),
 ]
+
+
+def name_source(given: str | BenchmarkSpec) -> str:
+    """Return where a benchmark of a plan is: a path, or a name."""
+    return given if isinstance(given, str) else given.source
 
 
 class ProviderSpec(_Part):
@@ -152,15 +157,35 @@ def _find_name(provider: Any) -> str:
 class Patience(_Part):
     """Concurrency, time limits, retries and error budget; see `Policy`."""
 
-    concurrency: Annotated[Whole, Field(ge=1)] | None = None
-    batch: Annotated[Whole, Field(ge=1)] = Policy.batch
-    timeout: Annotated[Number, Field(gt=0)] = Policy.timeout
-    index_timeout: Annotated[Number, Field(gt=0)] = Policy.index_timeout
-    attempts: Annotated[Whole, Field(ge=1)] = Policy.attempts
-    first_wait: Annotated[Number, Field(ge=0)] = Policy.first_wait
-    longest_wait: Annotated[Number, Field(gt=0)] = Policy.longest_wait
-    error_budget: Annotated[Number, Field(ge=0, le=1)] = Policy.error_budget
-    warm_up: Annotated[Whole, Field(ge=0)] = Policy.warm_up
+    concurrency: Whole | None = Field(
+        default=None, ge=1, description="queries asked at once; by default 4, or 1 in this process"
+    )
+    batch: Whole = Field(
+        default=Policy.batch, ge=1, description="queries per call, if it takes several"
+    )
+    timeout: Number = Field(
+        default=Policy.timeout, gt=0, description="seconds per attempt or batch"
+    )
+    index_timeout: Number = Field(
+        default=Policy.index_timeout, gt=0, description="seconds for indexing"
+    )
+    attempts: Whole = Field(
+        default=Policy.attempts, ge=1, description="attempts after temporary errors"
+    )
+    first_wait: Number = Field(
+        default=Policy.first_wait,
+        ge=0,
+        description="seconds before the second attempt; then doubled",
+    )
+    longest_wait: Number = Field(
+        default=Policy.longest_wait, gt=0, description="longest wait in seconds"
+    )
+    error_budget: Number = Field(
+        default=Policy.error_budget, ge=0, le=1, description="share of queries that may fail"
+    )
+    warm_up: Whole = Field(
+        default=Policy.warm_up, ge=0, description="queries asked before measuring"
+    )
 
     def policy(self, seed: int, *, in_process: bool) -> Policy:
         """Return the policy for the runner.
@@ -239,7 +264,13 @@ class Plan(_Part):
     eval_dir: str = Field(
         "", description="folder that collects the CSV files; that of the run by default"
     )
-    # Excluded from hashes and folders: the store does not change the run.
+    # Excluded from hashes and folders: neither spans nor the store change the run.
+    trace: Tracing = Field(
+        "auto",
+        exclude=True,
+        description="OpenTelemetry spans: auto (if the application traces), none, spans, or "
+        "contents (with the texts of queries and documents)",
+    )
     store: str | None = Field(
         None, exclude=True, description="store of past runs: a path, postgresql://..., or none"
     )

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from berryeval._internal.files import plain_suffix
 from berryeval._internal.text import pluralize
 from berryeval._internal.validate import suggest
-from berryeval.benchmarks import bundled_benchmarks
-from berryeval.data import Chunk, Hit
+from berryeval.benchmarks import bundled_benchmarks, find_named
+from berryeval.data import Chunk, Hit, index_records
 from berryeval.errors import ConfigurationError, DataError
 from berryeval.workflows.judged_data import find_benchmark
-from berryeval.workflows.rescoring import find_hits, find_part, load_unchanged, recorded_chunker
+from berryeval.workflows.past_hits import find_hits, recorded_chunker
+from berryeval.workflows.rescoring import find_part, load_unchanged
 from berryeval.workflows.run_finder import FoundRun
 from berryeval.workflows.selection import chunk_documents, load_source
 from berryeval.workflows.systems import Candidate, Source, label_candidates
@@ -82,7 +83,8 @@ def _is_ranking_file(text: str) -> bool:
 
 def _load(wanted: str | None, sources: Sequence[Source]) -> tuple[str, Benchmark]:
     """Load the benchmark, and return the text that names its place."""
-    if wanted is not None and (Path(wanted).exists() or wanted in bundled_benchmarks()):
+    known = wanted in bundled_benchmarks() or find_named(wanted)
+    if wanted is not None and (known or Path(wanted).exists()):
         return wanted, _load_source(wanted)
     if not sources:
         if wanted is not None:
@@ -119,9 +121,9 @@ class Chunkings:
 
     def __init__(self, benchmark: Benchmark) -> None:
         self._benchmark = benchmark
-        self._known: dict[str, list[Chunk]] = {}
+        self._known: dict[str, Sequence[Chunk]] = {}
 
-    def get(self, chunker: str) -> list[Chunk]:
+    def get(self, chunker: str) -> Sequence[Chunk]:
         """Return the chunks of a chunker; "" for the suggested one."""
         if chunker not in self._known:
             self._known[chunker] = chunk_documents(self._benchmark, chunker)
@@ -179,10 +181,8 @@ def _read_file(
     if len(known) < len(ranked):
         lost = len(ranked) - len(known)
         verb = "is" if lost == 1 else "are"
-        notes.append(
-            f"{path}: {pluralize(lost, 'query', 'queries')} {verb} not in {benchmark.name}"
-        )
-    chunk_of = {chunk.id: chunk for chunk in chunkings.get("")}
+        notes.append(f"{path}: {pluralize(lost, 'query')} {verb} not in {benchmark.name}")
+    chunk_of = index_records(chunkings.get(""))
     hits = {
         query: [
             build_hit(chunk_of[name], score, rank)

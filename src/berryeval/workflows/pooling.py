@@ -255,7 +255,7 @@ class _Collector:
             pairs = {one: replace(pairs[one], probability=chances[one]) for one in drawn}
         if self._packed:
             self.notes.append(
-                f"{pluralize(len(self._packed), 'query', 'queries')} that the pack judges: left out"
+                f"{pluralize(len(self._packed), 'query')} that the pack judges: left out"
             )
         for one in self._before.values():  # pairs of the pool count by their votes
             grades, grade = self._known.get(one.query_id, []), self._decided.get(one.id)

@@ -9,14 +9,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from berryeval._internal import numbers
 from berryeval._internal.masking import Masker
 from berryeval._internal.optional import require_modules
 from berryeval._internal.plain import describe_error, write_text
 from berryeval._internal.text import NOTE, pluralize
 from berryeval.chunkers import parse_chunker
+from berryeval.data import index_records
 from berryeval.errors import (
     BerryEvalError,
     ConfigurationError,
@@ -24,24 +24,28 @@ from berryeval.errors import (
     RunFailedError,
 )
 from berryeval.metrics import parse_metrics
-from berryeval.providers import PROVIDERS, Renamed, build_provider
+from berryeval.providers import Renamed, build_provider
 from berryeval.relevance import STRIPPED, fingerprint_queries
-from berryeval.runner import FAILED, Answers, Journal, Progress, index_and_ask, remove_texts
+from berryeval.runner import FAILED, Answers, Journal, Progress, index_and_ask, remove_texts, trace
 from berryeval.runs import ProviderRecord, find_open_keys, mask_secrets
 from berryeval.scoring import judge_and_score
 from berryeval.workflows.answer_masking import AnswerMasker
 from berryeval.workflows.judged_data import hash_without_votes
+from berryeval.workflows.library_versions import find_versions
 from berryeval.workflows.recording import (
     Recorder,
     all_metrics,
-    find_versions,
+    log_quality,
     scored_metrics,
+    warn_about_relevance,
+    warn_about_run_file,
 )
-from berryeval.workflows.run_folder import write_json_file
+from berryeval.workflows.run_folder import JOURNAL, SCORES, write_json_file
 from berryeval.workflows.run_result import ProviderResult
 from berryeval.workflows.scope_tally import ScopeTally, check_scopes, warn_about_scopes
 from berryeval.workflows.selection import (
     build_relevance,
+    check_chunker,
     check_documents,
     check_judged,
     check_targets,
@@ -49,6 +53,7 @@ from berryeval.workflows.selection import (
     read_id_rules,
     select_queries,
 )
+from berryeval.workflows.stage_scores import record_stages
 from berryeval.workflows.trec_files import TrecFiles, remove_trec_files
 
 if TYPE_CHECKING:
@@ -56,9 +61,8 @@ if TYPE_CHECKING:
     from berryeval.data import Chunk, Hit, Query
     from berryeval.providers import Provider
     from berryeval.relevance import Judged, UnknownIds
-    from berryeval.runner import Policy, Ranking
+    from berryeval.runner import Policy, Ranking, Tracer
     from berryeval.runs import BenchmarkRecord, Secrets
-    from berryeval.scoring import Scores
     from berryeval.workflows.plan import Plan, ProviderSpec
     from berryeval.workflows.recording import Passages
     from berryeval.workflows.run_folder import RunFolder
@@ -67,10 +71,6 @@ if TYPE_CHECKING:
 log = logging.getLogger("berryeval")
 # Shown by the command line, as warnings are; hidden from users of the library.
 logging.addLevelName(NOTE, "NOTE")
-# Every run logs these three, whatever metrics are asked for.
-_QUALITY: Final = {"P@5": "P@5", "P@10": "P@10", "RR": "MRR"}
-JOURNAL: Final = "results.jsonl"
-SCORES: Final = "scores.json"
 
 
 class Listener(Protocol):
@@ -113,7 +113,7 @@ class ProviderTask:
     queries: tuple[Query, ...]
     spec: ProviderSpec
     chunker: str
-    chunks: list[Chunk]
+    chunks: Sequence[Chunk]
     passages: Passages
 
 
@@ -128,7 +128,9 @@ class ProviderRunner:
         listener: Listener,
         *,
         retry_errors: bool,
+        tracer: Tracer | None = None,
     ) -> None:
+        self._tracer = tracer
         self._plan = plan
         self._folder = folder
         self._secrets = secrets
@@ -138,6 +140,7 @@ class ProviderRunner:
         self._recorded = 0  # queries of the provider that is being asked
         self._local: set[str] = set()  # labels of providers that search in this process
         self._indexing: set[str] = set()  # of those that find only the chunks of the benchmark
+        self._existing: dict[tuple[str, str], Mapping[str, Any]] = {}  # by benchmark and label
         self.total = self.left = 0
 
     def check(self, benchmarks: Sequence[Benchmark]) -> None:
@@ -151,6 +154,7 @@ class ProviderRunner:
                 needs.append((f"the provider {spec.type}", built.required()))
                 self._indexing |= {spec.label} if built.needs_documents() else set()
                 self._local |= {spec.label} if built.searches_in_process() else set()
+            check_chunker(spec, built)
             for option in find_open_keys(spec.options):
                 log.warning(
                     "%s: the path of %s seems to hold a key, which is unsafe in a file; write "
@@ -233,30 +237,49 @@ class ProviderRunner:
             in_process = spec.label in self._local
             policy = self._plan.run.policy(self._plan.seed, in_process=in_process)
             _check_budget(before, len(queries), policy)
-            if not left:
-                return
+            if left:
+                self._search(task, left, before, policy, journal)
 
-            def record(ranking: Ranking) -> None:
-                clean = masker.mask(remove_texts(ranking, chunk_of))
-                journal.add(clean)
-                self._recorded += 1
-                log.debug(
-                    "Query %s: retrieved %d results in %.0fms",
-                    clean.query_id, len(clean.hits), clean.latency * 1000,
-                )  # fmt: skip
-                self._listener.answered(clean)
+    def _search(
+        self,
+        task: ProviderTask,
+        queries: Sequence[Query],
+        before: Progress,
+        policy: Policy,
+        journal: Journal,
+    ) -> None:
+        """Build the provider, ask it these queries, and write its answers to the journal."""
+        benchmark, spec, chunk_of = task.benchmark, task.spec, index_records(task.chunks)
+        with _guard("the provider could not be prepared", RunFailedError):
+            provider = self._build_provider(spec)
+            provider.expect(benchmark.queries)
+        masker = AnswerMasker(Masker.known(), benchmark, task.chunks)
 
-            chunk_of = {chunk.id: chunk for chunk in task.chunks}
-            with _guard("the provider could not be prepared", RunFailedError):
-                provider = self._build_provider(spec)
-                provider.expect(benchmark.queries)
-            masker = AnswerMasker(Masker.known(), benchmark, task.chunks)
-            with suppress(Exception):  # one of the user's may be frozen
-                provider.on_progress = self._listener.indexing
-            self._listener.indexing(0, len(task.chunks))
-            self._has_asked = True
-            index_and_ask(provider, task.chunks, left, self._plan.depth, record, policy, before)
-            _warn_about_strip(spec, provider)
+        def record(ranking: Ranking) -> None:
+            clean = masker.mask(remove_texts(ranking, chunk_of))
+            journal.add(clean)
+            self._recorded += 1
+            log.debug(
+                "Query %s: retrieved %d results in %.0fms",
+                clean.query_id, len(clean.hits), clean.latency * 1000,
+            )  # fmt: skip
+            self._listener.answered(clean)
+
+        with suppress(Exception):  # one of the user's may be frozen
+            provider.on_progress = self._listener.indexing
+        self._listener.indexing(0, len(task.chunks))
+        self._has_asked = True
+        about = (benchmark.name, spec.label, self._folder.path.resolve().name)
+        try:
+            with trace(self._tracer, *about, masker.mask) as spans:
+                index_and_ask(
+                    provider, task.chunks, queries, self._plan.depth, record, policy, before, spans
+                )
+        finally:
+            self._existing[benchmark.name, spec.label] = provider.existing_indexes()
+        _warn_about_strip(spec, provider)
+        for note in provider.describe_matches():
+            log.log(NOTE, "%s on %s: %s", spec.label, benchmark.name, note)
 
     def score(self, task: ProviderTask, failure: str) -> ProviderResult:
         """Score the answers; one that failed before the last query, or on all, has none."""
@@ -271,6 +294,7 @@ class ProviderRunner:
             else:
                 record = self._score(task, answers, part)
                 record = replace(record, failure=failure or record.failure)
+        record = replace(record, existing=self._find_existing(task.benchmark.name, spec.label))
         return ProviderResult(record, part, in_process=task.spec.label in self._local)
 
     def _score(self, task: ProviderTask, answers: Answers, part: Path) -> ProviderRecord:
@@ -281,7 +305,7 @@ class ProviderRunner:
         benchmark, queries, spec, chunks = task.benchmark, task.queries, task.spec, task.chunks
         relevance = build_relevance(benchmark, queries, chunks, self._plan.relevance.options)
         scopes = ScopeTally(benchmark, chunks)
-        recorder = Recorder(queries, answers, task.passages, scopes, relevance.targets.corpus)
+        recorder = Recorder(queries, answers, task.passages, scopes, relevance.targets)
         scored = scored_metrics(self._plan, part / SCORES)
         tally, files = relevance.tally_ids(benchmark), TrecFiles(relevance.targets)
 
@@ -294,7 +318,7 @@ class ProviderRunner:
         if unknown is not None and unknown.is_failure:
             return _fail_for_ids(task, answers.outcomes, unknown, part)
         scores = replace(scores, run_name=spec.label)
-        _log_quality(scores, recorder.strategies)
+        log_quality(scores, recorder.strategies)
         record = recorder.build_record(spec, self._plan.depth, scored, scores)
         write_json_file(part / SCORES, scores.only(scored).to_dict())
         warnings = [unknown.describe()] if unknown is not None else []
@@ -303,11 +327,14 @@ class ProviderRunner:
         judged = "" if unknown or lost.lost else tally.describe_judged()
         warnings += filter(None, [lost.describe(), judged])
         warnings += [*warn_about_scopes(benchmark, queries), *scopes.warnings()]
-        warnings += _warn_about_run_file(spec, record.outcomes)
-        warnings += _warn_about_relevance(scores)
+        warnings += warn_about_run_file(spec, record.outcomes)
+        warnings += warn_about_relevance(scores)
         warnings += files.write(part, spec.label)
+        stages, more = record_stages(relevance, answers, scored, self._plan.depth, spec.label)
+        warnings += more
         return replace(
             record,
+            stages=stages,
             chunker=task.chunker,
             warnings=tuple(warnings),
             fingerprints=fingerprint_queries(benchmark, queries, relevance),
@@ -317,13 +344,20 @@ class ProviderRunner:
         )
 
     def _had_scores(self, benchmark: str, provider: str) -> bool:
+        earlier = self._earlier_records(benchmark, provider)
+        return any(one.scores is not None and not one.failure for one in earlier)
+
+    def _find_existing(self, benchmark: str, provider: str) -> Mapping[str, Any]:
+        """Return the existing indexes that were searched, now or when the answers were written."""
+        earlier = (one.existing for one in self._earlier_records(benchmark, provider))
+        return self._existing.get((benchmark, provider)) or next(earlier, {})
+
+    def _earlier_records(self, benchmark: str, provider: str) -> Iterator[ProviderRecord]:
         earlier = self._folder.find_record()
-        return any(
-            one.scores is not None and not one.failure
-            for part in (earlier.benchmarks if earlier else ())
-            for one in part.providers
-            if (part.name, one.name) == (benchmark, provider)
-        )
+        for part in earlier.benchmarks if earlier else ():
+            yield from (
+                one for one in part.providers if (part.name, one.name) == (benchmark, provider)
+            )
 
     def versions(self, parts: Sequence[BenchmarkRecord]) -> Mapping[str, Any]:
         """Return the versions of what answered; earlier ones if nothing was asked now."""
@@ -394,34 +428,6 @@ def _check_budget(before: Progress, total: int, policy: Policy) -> None:
         )
 
 
-# Log lines and warnings.
-
-
-def _log_quality(scores: Scores, strategies: Mapping[str, str]) -> None:
-    """Log the standard metrics and the queries without a relevant hit."""
-    means = ", ".join(
-        f"{shown}={numbers.format_metric(scores.mean[name])}" for name, shown in _QUALITY.items()
-    )
-    log.info("Quality metrics: %s", means)
-    first = scores.per_query("RR")
-    for query, outcome in zip(scores.queries, scores.outcomes, strict=True):
-        # With the token fallback, the relevant documents are unknown.
-        known = outcome != "no relevant documents" or strategies.get(query) == "token-fallback"
-        if query in strategies and first[query] == 0 and known:
-            about = {"provider": scores.run_name}  # the command line collects the lines of each
-            log.warning("Query %s returned no relevant results", query, extra=about)
-
-
-def _warn_about_relevance(scores: Scores) -> list[str]:
-    """Warn of queries without anything to find."""
-    nothing = scores.outcome_counts["no relevant documents"]
-    if not nothing:
-        return []
-    verbs = ("has", "scores") if nothing == 1 else ("have", "score")
-    queries = pluralize(nothing, "query", "queries")
-    return [f"{queries} {verbs[0]} no relevant documents and {verbs[1]} 0"]
-
-
 def _warn_about_strip(spec: ProviderSpec, provider: Provider) -> None:
     """Warn of texts to strip that no id has: they may be misspelt."""
     used = provider.rules.used if isinstance(provider, Renamed) else ()
@@ -431,13 +437,3 @@ def _warn_about_strip(spec: ProviderSpec, provider: Provider) -> None:
                 "%s: strip: no id outside the benchmark begins or ends with %r; there are also %s"
             )
             log.warning(text, spec.label, word, ", ".join(STRIPPED))
-
-
-def _warn_about_run_file(spec: ProviderSpec, outcomes: Mapping[str, int]) -> list[str]:
-    """Warn of queries that a run file lacks: they look like queries without hits."""
-    empty = outcomes.get("empty", 0) if PROVIDERS.canonical(spec.type) == "run-file" else 0
-    if not empty:
-        return []
-    queries = pluralize(sum(outcomes.values()), "query", "queries")
-    verbs = ("has", "scores") if empty == 1 else ("have", "score")
-    return [f"{empty} of {queries} {verbs[0]} no hits in the run file and {verbs[1]} 0"]

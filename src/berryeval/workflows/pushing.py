@@ -14,7 +14,7 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import quote, urlsplit
 from urllib.request import HTTPRedirectHandler, OpenerDirector, Request, build_opener
 
-from berryeval._internal.files import decompress_gzip
+from berryeval._internal.compression import GZIP, decompress
 from berryeval._internal.json import decode_text, parse_json
 from berryeval._internal.serial import type_mismatch
 from berryeval.errors import ConfigurationError, DataError, RunFailedError
@@ -89,7 +89,7 @@ def add_pushed(body: bytes, store: PathLike | None = None, *, replace: bool = Fa
 
     where = "the request"
     try:
-        text = decompress_gzip(body, where) if body[:2] == b"\x1f\x8b" else body
+        text = decompress("gzip", body, where) if body.startswith(GZIP) else body
     except EOFError:
         raise DataError(f"{where}: ends in the middle of its compressed data") from None
     data = parse_json(decode_text(bytes(text), where), where, repeats=True)

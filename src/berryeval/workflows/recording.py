@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import logging
 import math
-import platform
-import sys
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
-from functools import cache
-from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
-import berryeval
+from berryeval._internal import numbers
 from berryeval._internal.json import read_json_object
 from berryeval._internal.plain import DEEPEST, was_cut
 from berryeval._internal.text import pluralize, read_spelled
@@ -39,12 +34,13 @@ from berryeval.runs import (
     MissedTarget,
     Passage,
     ProviderRecord,
+    StageAnswer,
     standard_metrics,
 )
 from berryeval.scoring import Scores
 
 if TYPE_CHECKING:
-    from berryeval.anchors import Corpus, Location, Target
+    from berryeval.anchors import Target, Targets
     from berryeval.data import Hit, Query
     from berryeval.providers import Disorder
     from berryeval.relevance import Judged
@@ -54,6 +50,9 @@ if TYPE_CHECKING:
 
 
 log = logging.getLogger("berryeval")
+# Every run logs these three, whatever metrics are asked for.
+_QUALITY: Final = {"P@5": "P@5", "P@10": "P@10", "RR": "MRR"}
+_EXAMPLES: Final = 2  # after the first of queries that are alike
 PASSAGE_LENGTH: Final = 400  # characters of a hit's text that are kept
 
 
@@ -166,7 +165,7 @@ def _divide_sum(amounts: list[float], count: int) -> float:
 
 
 def _queries(count: int) -> str:
-    return pluralize(count, "query", "queries")
+    return pluralize(count, "query")
 
 
 def all_metrics(scored: Sequence[str]) -> list[str]:
@@ -211,12 +210,13 @@ class Passages:
             return None
         return self._keep(hit.text, " > ".join([hit.doc_id, *hit.section]) if hit.doc_id else "")
 
-    def add_target(self, name: str, target: Target, corpus: Corpus) -> None:
+    def add_target(self, target: Target, targets: Targets) -> None:
         """Add the text of a target by its name, if it is known."""
+        name = name_target(target)
         if name in self._targets:
             return
         self._targets.add(name)
-        if text := next(filter(None, (_find_text(one, corpus) for one in target.members)), ""):
+        if text := next(filter(None, map(targets.read, target.members)), ""):
             self._keep(text, name)
 
     def _keep(self, text: str, name: str) -> int:
@@ -237,9 +237,9 @@ class Recorder:
         answers: Answers,
         passages: Passages,
         scopes: ScopeTally,
-        corpus: Corpus,
+        targets: Targets,
     ) -> None:
-        self._corpus = corpus
+        self._targets = targets
         self._query_of = {query.id: query for query in queries}
         self._answers = answers
         self._passages = passages
@@ -258,7 +258,7 @@ class Recorder:
             if ranking.outcome not in FAILED:
                 self.strategies[query_id] = judged.strategy
         for one in judged.joined.missed:
-            self._passages.add_target(_name_target(one), one, self._corpus)
+            self._passages.add_target(one, self._targets)
         self._built.add(_build_answer(query, ranking, hits, judged, self._passages))
 
     def build_record(
@@ -287,11 +287,11 @@ def _build_answer(
     known = next((str(value) for value in given if value), "")
     expected = known if judged.strategy == "token-fallback" else ""
     missed = tuple(
-        MissedTarget(_name_target(one), one.grade)
+        MissedTarget(name_target(one), one.grade)
         for one in sorted(judged.joined.missed, key=lambda one: -one.grade)
     )
     found = tuple(
-        FoundTarget(_name_target(one), one.grade, rank)
+        FoundTarget(name_target(one), one.grade, rank)
         for one, rank in sorted(judged.joined.found, key=lambda one: (-one[0].grade, one[1]))
     )
     if ranking is None:
@@ -317,115 +317,64 @@ def _build_answer(
         ranking.cost,
         found,
         ranking.answer,
-    )
+        tuple(
+            StageAnswer(
+                one.name, tuple(hit.id for hit in one.hits), tuple(hit.score for hit in one.hits),
+                one.latency, one.cost,
+            )
+            for one in ranking.stages
+        ),
+    )  # fmt: skip
 
 
-def _find_text(place: Location, corpus: Corpus) -> str:
-    name, start, end = place.spans[0] if place.spans else (place.anchor.document, 0, None)
-    text = corpus.text(name) if place.spans or place.is_document else None
-    return text.text[start:end] if text else place.anchor.quote
-
-
-def _name_target(target: Target) -> str:
+def name_target(target: Target) -> str:
+    """Return the name of a target in records."""
     return " or ".join(name_of(member.anchor) for member in target.members)
 
 
-# Versions of the libraries that a run depends on.
-
-_EMBEDDING: Final = "embedder"  # placeholder for the package of the embedder in use
-_VECTORS: Final = frozenset({_EMBEDDING, "sqlite-vec"})  # not needed by text search
-_PROVIDERS: Final[Mapping[str, tuple[str, ...]]] = {
-    "bm25": ("bm25s", "snowballstemmer"),
-    "dense": (_EMBEDDING,),
-    "hybrid": (),
-    "postgres": ("psycopg", _EMBEDDING),
-    "sqlite": ("apsw", "sqlite-vec", _EMBEDDING),
-    "lancedb": ("lancedb", _EMBEDDING),
-    "chroma": ("chromadb", _EMBEDDING),
-    "qdrant": ("qdrant-client", _EMBEDDING),
-    "elasticsearch": ("httpx", _EMBEDDING),
-    "http": ("httpx",),
-    "run-file": (),
-}
-_EMBEDDERS: Final[Mapping[str, str]] = {
-    "wordllama": "wordllama",
-    "model2vec": "model2vec",
-    "openai": "httpx",
-    "sentence-transformers": "sentence-transformers",
-}
-_CHUNKERS: Final[Mapping[str, str]] = {
-    "chonkie": "chonkie",
-    "code": "tree-sitter",
-    "langchain": "langchain-text-splitters",
-}
-# Packages that custom providers may use, by module.
-_CUSTOM: Final[Mapping[str, str]] = {
-    "apsw": "apsw",
-    "bm25s": "bm25s",
-    "chromadb": "chromadb",
-    "httpx": "httpx",
-    "lancedb": "lancedb",
-    "langchain_core": "langchain-core",
-    "llama_index.core": "llama-index-core",
-    "model2vec": "model2vec",
-    "psycopg": "psycopg",
-    "qdrant_client": "qdrant-client",
-    "sentence_transformers": "sentence-transformers",
-    "snowballstemmer": "snowballstemmer",
-    "sqlite_vec": "sqlite-vec",
-    "wordllama": "wordllama",
-}
+# Log lines and warnings about the scores.
 
 
-def find_versions(specs: Iterable[ProviderSpec], chunkers: Iterable[str] = ()) -> dict[str, str]:
-    """Return the versions of packages that may change the outcome of a run."""
-    packages = {"numpy"}
-    for spec in specs:
-        packages.update(_find_packages(spec.type, spec.options))
-    packages.update(_CHUNKERS.get(chunker.partition("-")[0], "") for chunker in chunkers)
-    versions = {"berryeval": berryeval.__version__, "python": platform.python_version()}
-    for package in sorted(packages):
-        installed = _find_version(package)
-        if installed:
-            versions[package] = installed
-    return versions
-
-
-def _find_packages(name: str, options: Mapping[str, Any]) -> Iterator[str]:
-    known = PROVIDERS.canonical(name)
-    if known == "hybrid":
-        for child, given in _list_fused(options):
-            yield from _find_packages(child, given)
+def log_quality(scores: Scores, strategies: Mapping[str, str]) -> None:
+    """Log the standard metrics, and in one line the queries without a relevant hit."""
+    means = ", ".join(
+        f"{shown}={numbers.format_metric(scores.mean[name])}" for name, shown in _QUALITY.items()
+    )
+    log.info("Quality metrics: %s", means)
+    first = scores.per_query("RR")
+    # With the token fallback, the relevant documents are unknown.
+    wrong = [
+        query
+        for query, outcome in zip(scores.queries, scores.outcomes, strict=True)
+        if query in strategies
+        and first[query] == 0
+        and (outcome != "no relevant documents" or strategies[query] == "token-fallback")
+    ]
+    if not wrong:
         return
-    if known not in _PROVIDERS:
-        yield from (package for module, package in _CUSTOM.items() if module in sys.modules)
-        return
-    asked = {"mode": "", "embedder": "", **_default_options(known), **options}
-    for package in _PROVIDERS[known]:
-        if package not in _VECTORS or asked["mode"] != "text":
-            embedder = str(asked["embedder"])
-            yield _EMBEDDERS.get(embedder, embedder) if package == _EMBEDDING else package
+    others = wrong[1:]
+    named = ", ".join([*others[:_EXAMPLES], *["…"] * (len(others) > _EXAMPLES)])
+    rest = f" (and {len(others):,} more like it: {named})" if others else ""
+    text = "%s: Query %s returned no relevant results%s"
+    log.warning(text, scores.run_name, wrong[0], rest)
+    for query in others:
+        log.debug(text, scores.run_name, query, "")
 
 
-def _default_options(provider: str) -> dict[str, Any]:
-    kind = PROVIDERS.get(provider)
-    return {one.name: one.default for one in fields(kind)} if is_dataclass(kind) else {}
+def warn_about_relevance(scores: Scores) -> list[str]:
+    """Warn of queries without anything to find."""
+    nothing = scores.outcome_counts["no relevant documents"]
+    if not nothing:
+        return []
+    verbs = ("has", "scores") if nothing == 1 else ("have", "score")
+    return [f"{_queries(nothing)} {verbs[0]} no relevant documents and {verbs[1]} 0"]
 
 
-def _list_fused(options: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield the providers that a hybrid one fuses, each with its options."""
-    by_name = options.get("options")
-    for child in options.get("providers") or _default_options("hybrid")["providers"]:
-        given = child.get("options") if isinstance(child, Mapping) else None
-        name = child.get("type") if isinstance(child, Mapping) else child
-        if isinstance(name, str) and given is None and isinstance(by_name, Mapping):
-            given = by_name.get(name)
-        yield str(name), given if isinstance(given, Mapping) else {}
-
-
-@cache
-def _find_version(package: str) -> str:
-    try:
-        return metadata.version(package) if package else ""
-    except metadata.PackageNotFoundError:
-        return ""
+def warn_about_run_file(spec: ProviderSpec, outcomes: Mapping[str, int]) -> list[str]:
+    """Warn of queries that a run file lacks: they look like queries without hits."""
+    empty = outcomes.get("empty", 0) if PROVIDERS.canonical(spec.type) == "run-file" else 0
+    if not empty:
+        return []
+    verbs = ("has", "scores") if empty == 1 else ("have", "score")
+    queries = _queries(sum(outcomes.values()))
+    return [f"{empty} of {queries} {verbs[0]} no hits in the run file and {verbs[1]} 0"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import random
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -12,21 +13,18 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from berryeval._internal import numbers
 from berryeval._internal.files import replace_file
-from berryeval._internal.serial import read_object
 from berryeval.data import Query
 from berryeval.errors import BerryEvalError, ConfigurationError
 from berryeval.metrics import parse_metrics
 from berryeval.reports import EXPORTERS, Report, find_format, write_in_format
 from berryeval.runs import STANDARD, BenchmarkRecord, ProviderRecord, RunRecord
 from berryeval.scoring import Scores
-from berryeval.workflows.config import check_model
 from berryeval.workflows.run_finder import find_report
 from berryeval.workflows.run_result import BenchmarkResult
 
 if TYPE_CHECKING:
     from berryeval._internal.files import PathLike
     from berryeval.data import Chunk
-    from berryeval.gates import Gate
     from berryeval.workflows.plan import Plan
     from berryeval.workflows.run_result import ProviderResult
 
@@ -62,12 +60,11 @@ def judge_report(report: Report) -> Report:
     if report.verdicts or len(report.runs) != 1:
         return report
     from berryeval.gates import Gate
-    from berryeval.workflows.verdicts import add_limits, judge_record
+    from berryeval.workflows.verdicts import add_limits, judge_record, read_rules
 
     (run,) = report.runs
     try:
-        gate: Gate = check_model(Gate, run.plan.get("gate") or {}, None)
-        least = read_object(run.plan.get("thresholds") or {}, "thresholds")
+        gate, least = read_rules(run)
         verdicts = judge_record(add_limits(Gate(), least, {}), run) if least else []
         verdicts += judge_record(gate, run) if gate.rules or gate.baseline else []
     except BerryEvalError as error:
@@ -106,7 +103,9 @@ def write_report(
     Args:
         runs: Result of `run_benchmark`, record, report, scores of `evaluate`, name or folder of a
             run, or a list of them.
-        path: File or folder. Formats with several files (csv) append a suffix to the file name.
+        path: File or folder. Formats with several files (csv) append a suffix to the file name. For
+            a tracker, its address (mlflow) or project (wandb), or "" for its own settings; no path
+            is returned.
         format: Name from `berryeval list exporters`; by default the suffix of `path` decides.
         title: Title of the report.
         label: Label in file names, in place of the usual one.
@@ -117,7 +116,12 @@ def write_report(
             "no run to report on; expected a result of run_benchmark, or the name of a run"
         )
     report = judge_report(join_reports([_as_report(one) for one in given], title))
-    return write_in_format(report, format or find_format(path), path, label=label)
+    name = format or find_format(path)
+    track = EXPORTERS.get(name).track
+    if track is not None:
+        log.info("%s", track(report, os.fspath(path), label))
+        return []
+    return write_in_format(report, name, path, label=label)
 
 
 def _as_report(source: Any) -> Report:
@@ -161,17 +165,20 @@ def _record_scores(scores: Scores) -> RunRecord:
 
 @dataclass(frozen=True)
 class Exported:
-    """A report in one format: its files, a text to print, or the problem."""
+    """A report in one format: files, a text to print, a place in a tracker, or the problem."""
 
     format: str
     paths: tuple[Path, ...] = ()
     text: str = ""
     problem: str = ""
+    place: str = ""
 
     def to_json(self) -> list[dict[str, str | None]]:
         """Return its files, or its problem, for JSON."""
         if self.problem:
             return [{"format": self.format, "path": None, "problem": self.problem}]
+        if self.place:
+            return [{"format": self.format, "path": None, "place": self.place}]
         return [{"format": self.format, "path": str(path)} for path in self.paths]
 
 
@@ -189,9 +196,12 @@ def export_report(
     """
     done = []
     for name in formats:
-        publish = EXPORTERS.get(name).publish
+        exporter = EXPORTERS.get(name)
         try:
-            text = publish(report) if publish is not None else None
+            if exporter.track is not None:
+                done.append(Exported(name, place=exporter.track(report, "", label)))
+                continue
+            text = exporter.publish(report) if exporter.publish is not None else None
             paths: Sequence[Path] = ()
             if text is None:
                 own = label if name == "csv" else ""
@@ -249,7 +259,7 @@ def _write_section(plan: Plan, result: BenchmarkResult) -> str:
     return "\n".join(lines)
 
 
-def _write_scores(plan: Plan, result: BenchmarkResult, chunks: list[Chunk]) -> list[str]:
+def _write_scores(plan: Plan, result: BenchmarkResult, chunks: Sequence[Chunk]) -> list[str]:
     metrics = [str(metric) for metric in parse_metrics(plan.scored)]
     lines = [f"| provider | {' | '.join(metrics)} |", f"| --- |{' --- |' * len(metrics)}"]
     for one in result.providers:
@@ -327,7 +337,7 @@ def count_missed_best(one: ProviderResult) -> tuple[int, int]:
     return missed, total
 
 
-def score_ideal(plan: Plan, result: BenchmarkResult, chunks: list[Chunk]) -> dict[str, float]:
+def score_ideal(plan: Plan, result: BenchmarkResult, chunks: Sequence[Chunk]) -> dict[str, float]:
     """Score the ideal ranking: one hit per target, by grade."""
     from berryeval.data import JudgedHit, JudgedRanking
     from berryeval.scoring import value_of
@@ -347,7 +357,7 @@ def score_ideal(plan: Plan, result: BenchmarkResult, chunks: list[Chunk]) -> dic
     }
 
 
-def score_random(plan: Plan, result: BenchmarkResult, chunks: list[Chunk]) -> dict[str, float]:
+def score_random(plan: Plan, result: BenchmarkResult, chunks: Sequence[Chunk]) -> dict[str, float]:
     """Score random rankings of the chunks in the scope of each query; return the means."""
     from berryeval.data import ScopeIndex
     from berryeval.providers import build_hit

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from berryeval._internal.text import format_resume_command
-from berryeval.data import Hit
 from berryeval.errors import BerryEvalError, ConfigurationError, DataError
 from berryeval.metrics import parse_metrics
 from berryeval.runs import describe_depth
@@ -20,22 +19,27 @@ from berryeval.workflows.judged_data import (
     judge_benchmark,
     load_judged,
 )
-from berryeval.workflows.plan import AUTO, NO_VOTES, BenchmarkSpec, ProviderSpec, RelevanceSpec
+from berryeval.workflows.past_hits import find_hits, open_journal, recorded_chunker, spec_of
+from berryeval.workflows.plan import AUTO, NO_VOTES, BenchmarkSpec, RelevanceSpec
 from berryeval.workflows.run_finder import find_run
-from berryeval.workflows.run_folder import RunFolder, write_json_file
+from berryeval.workflows.run_folder import SCORES, RunFolder, write_json_file
 
 if TYPE_CHECKING:
     from berryeval._internal.files import PathLike
     from berryeval.benchmarks import Benchmark
     from berryeval.data import Chunk, Query
-    from berryeval.runs import BenchmarkRecord, ProviderRecord, RunRecord
+    from berryeval.relevance import Relevance
+    from berryeval.runs import BenchmarkRecord, ProviderRecord, RunRecord, StageRecord
     from berryeval.scoring import Scores
     from berryeval.workflows.run_finder import FoundRun
 
 
 @dataclass(frozen=True)
 class Rescored:
-    """New scores by provider on a benchmark, and the providers whose own metrics differ now."""
+    """New scores by provider on a benchmark, and the providers whose own metrics differ now.
+
+    `stages` are those of the providers that search in several, by the old and the new metrics.
+    """
 
     part: BenchmarkRecord
     scores: dict[str, Scores]
@@ -43,6 +47,7 @@ class Rescored:
     same_judgments: bool = True
     content_hash: str = ""
     differing: tuple[str, ...] = ()
+    stages: Mapping[str, tuple[StageRecord, ...]] = field(default_factory=dict)
 
     @property
     def count(self) -> int:
@@ -184,7 +189,7 @@ def _rescore_part(
         notes.append(f"{gone} of {len(part.queries)} queries are no longer in the benchmark")
     if not queries:
         raise DataError(f"{benchmark.name}: has none of the queries of run {found.record.id}")
-    scores, differing = {}, []
+    scores, stages, differing = {}, {}, []
     for provider in part.providers:
         if provider.scores is None:
             notes.append(f"{provider.name} has no scores: it failed ({provider.failure})")
@@ -201,11 +206,40 @@ def _rescore_part(
                 "the recorded values"
             )
         scores[provider.name] = everything.only(metrics)
+        if same and provider.stages:
+            again, more = _score_stages(found, part, provider, benchmark, queries, metrics)
+            stages[provider.name] = again
+            notes += more
         doubts = (find_level_note(everything, name) for name in scores[provider.name].metrics)
         notes += dict.fromkeys(one for one in doubts if one and one not in notes)
     return Rescored(
-        part, scores, tuple(notes), same, benchmark.content_hash, differing=tuple(differing)
-    )
+        part, scores, tuple(notes), same, benchmark.content_hash,
+        differing=tuple(differing), stages=stages,
+    )  # fmt: skip
+
+
+def _score_stages(
+    found: FoundRun,
+    part: BenchmarkRecord,
+    provider: ProviderRecord,
+    benchmark: Benchmark,
+    queries: Sequence[Query],
+    metrics: Sequence[str],
+) -> tuple[tuple[StageRecord, ...], list[str]]:
+    """Score the stages of a provider by further metrics, from its journal, and return notes."""
+    from berryeval.workflows.stage_scores import record_stages
+
+    tables = [one.scores for one in provider.stages if one.scores is not None]
+    known = tables[0].metrics if tables else ()
+    if set(map(str, parse_metrics(metrics))) <= {*known}:
+        return provider.stages, []
+    chunks, relevance = _prepare(found, part, provider, benchmark, queries)
+    with open_journal(found, part, provider, queries, chunks) as answers:
+        if answers is not None and len(answers) == len(queries):
+            wanted = list(dict.fromkeys((*known, *metrics)))
+            return record_stages(relevance, answers, wanted, part.k, provider.name)[0], []
+    note = f"{provider.name}: the table of its stages lacks the new metrics, which need the "
+    return provider.stages, [f"{note}journal in the folder of the run"]
 
 
 def _describe_change(found: FoundRun, part: BenchmarkRecord, benchmark: Benchmark) -> list[str]:
@@ -234,16 +268,26 @@ def judge_again(
 ) -> tuple[Scores, list[str]]:
     """Score the hits of a provider by the judgments of a benchmark, and return notes."""
     from berryeval.scoring import judge_and_score, note_lost
+
+    chunks, relevance = _prepare(found, part, provider, benchmark, queries)
+    hits, notes = find_hits(found, part, provider, queries, chunks)
+    scores = note_lost(judge_and_score(relevance, hits, metrics), relevance)
+    return replace(scores, run_name=provider.name), notes
+
+
+def _prepare(
+    found: FoundRun,
+    part: BenchmarkRecord,
+    provider: ProviderRecord,
+    benchmark: Benchmark,
+    queries: Sequence[Query],
+) -> tuple[Sequence[Chunk], Relevance]:
+    """Return the chunks that a provider searched, and the rules that judge its hits."""
     from berryeval.workflows.selection import build_relevance, chunk_documents
 
     chunks = chunk_documents(benchmark, recorded_chunker(found.folder, part, provider))
-    hits, notes = find_hits(found, part, provider, queries, chunks)
-    options = found.record.plan.get("relevance")
-    relevance = build_relevance(
-        benchmark, queries, chunks, check_model(RelevanceSpec, options or {}, None).options
-    )
-    scores = note_lost(judge_and_score(relevance, hits, metrics), relevance)
-    return replace(scores, run_name=provider.name), notes
+    options = check_model(RelevanceSpec, found.record.plan.get("relevance") or {}, None).options
+    return chunks, build_relevance(benchmark, queries, chunks, options)
 
 
 def rescore_by_qrels(found: FoundRun, metrics: Sequence[str], qrels: str) -> list[Rescored]:
@@ -285,85 +329,6 @@ def rescore_by_qrels(found: FoundRun, metrics: Sequence[str], qrels: str) -> lis
     return parts
 
 
-# The hits of a past run, from its journals or its record.
-
-
-def spec_of(provider: ProviderRecord) -> ProviderSpec:
-    """Return the provider of a plan, without its options."""
-    names = {"type": provider.type, "name": provider.name, "chunker": provider.chunker}
-    return ProviderSpec.model_validate(names)
-
-
-def recorded_chunker(path: Path | None, part: BenchmarkRecord, provider: ProviderRecord) -> str:
-    """Return the chunker that a run used; empty if neither record nor folder names it."""
-    if provider.chunker or path is None:
-        return provider.chunker
-    folder = RunFolder(path)
-    try:
-        suggested = folder.find_manifest().get("chunkers")
-    except DataError:
-        return ""
-    return str(suggested.get(part.name, "")) if isinstance(suggested, dict) else ""
-
-
-def find_hits(
-    found: FoundRun,
-    part: BenchmarkRecord,
-    provider: ProviderRecord,
-    queries: Sequence[Query],
-    chunks: Sequence[Chunk],
-) -> tuple[dict[str, list[Hit]], list[str]]:
-    """Return the hits of a provider from its journal, else from its record, and notes."""
-    from berryeval.providers import build_hit
-
-    wanted = {query.id for query in queries}
-    journal = _read_journal(found, part, provider, queries, chunks)
-    chunk_of = {chunk.id: chunk for chunk in chunks}
-    hits: dict[str, list[Hit]] = {}
-    unknown = 0
-    for answer in provider.answers:
-        if answer.query_id not in wanted or answer.outcome == "missing":
-            continue
-        written = journal.get(answer.query_id, [])
-        if [hit.id for hit in written] == [hit.id for hit in answer.hits]:
-            hits[answer.query_id] = written
-            continue
-        hits[answer.query_id] = [
-            build_hit(chunk_of[hit.id], hit.score, rank)
-            if hit.id in chunk_of
-            else Hit(hit.id, hit.score, rank)
-            for rank, hit in enumerate(answer.hits, start=1)
-        ]
-        unknown += sum(hit.id not in chunk_of for hit in answer.hits)
-    if not unknown:
-        return hits, []
-    note = (
-        f"{provider.name}: {unknown} hits are no chunks of the corpus, and count by their ids "
-        "alone; their texts were in the folder of the run"
-    )
-    return hits, [note]
-
-
-def _read_journal(
-    found: FoundRun,
-    part: BenchmarkRecord,
-    provider: ProviderRecord,
-    queries: Sequence[Query],
-    chunks: Sequence[Chunk],
-) -> Mapping[str, list[Hit]]:
-    from berryeval.runner import Answers
-    from berryeval.workflows.provider_run import JOURNAL
-
-    if found.folder is None:
-        return {}
-    file = RunFolder(found.folder).part(part.name, spec_of(provider)) / JOURNAL
-    try:
-        with Answers.open(file, queries, chunks) as answers:
-            return {query: list(hits) for query, hits in answers.items()}
-    except DataError:
-        return {}  # the record has the ids
-
-
 # Saving new metrics.
 
 
@@ -402,11 +367,12 @@ def save_rescored(found: FoundRun, parts: Sequence[Rescored], place: str | None)
 
 
 def _add_scores(record: RunRecord, parts: Sequence[Rescored]) -> RunRecord:
-    new = {part.part.name: part.scores for part in parts}
+    new = {part.part.name: part for part in parts}
 
     def add(part: BenchmarkRecord, provider: ProviderRecord) -> ProviderRecord:
-        scores = new.get(part.name, {}).get(provider.name)
-        if provider.scores is None or scores is None:
+        found = new.get(part.name)
+        scores = found.scores.get(provider.name) if found else None
+        if provider.scores is None or found is None or scores is None:
             return provider
         if provider.scores.queries != scores.queries:
             raise DataError(
@@ -414,7 +380,9 @@ def _add_scores(record: RunRecord, parts: Sequence[Rescored]) -> RunRecord:
             )
         old = provider.scores.metrics
         added = (*provider.added, *(one for one in scores.metrics if one not in old))
-        return replace(provider, scores=provider.scores.with_metrics_of(scores), added=added)
+        stages = found.stages.get(provider.name, provider.stages)
+        merged = provider.scores.with_metrics_of(scores)
+        return replace(provider, scores=merged, added=added, stages=stages)
 
     return replace(
         record,
@@ -426,8 +394,6 @@ def _add_scores(record: RunRecord, parts: Sequence[Rescored]) -> RunRecord:
 
 
 def _write_folder(path: Path, record: RunRecord) -> None:
-    from berryeval.workflows.provider_run import SCORES
-
     folder = RunFolder(path)
     with folder.locked():
         for part in record.benchmarks:

@@ -11,7 +11,7 @@ from berryeval._internal.text import format_rescore_command, pluralize
 from berryeval._internal.validate import nearest, require, suggest
 from berryeval.errors import ConfigurationError, MetricError, NotScoredError
 from berryeval.metrics import parse_metric
-from berryeval.reports import ComparedBenchmark, Report, finding
+from berryeval.reports import ComparedBenchmark, Report
 from berryeval.runs import RunRecord, group_queries
 from berryeval.stats import compare, describe_unanswered
 from berryeval.workflows.compared_data import select_comparable
@@ -307,10 +307,10 @@ def _note_rows(
         count = len(failed[lower] & scored[row.system] & scored[row.baseline])
         notes = list(row.notes)
         if count and row.shown:
-            queries = pluralize(row.n, "query", "queries")
+            queries = pluralize(row.n, "query")
             notes.append(
                 f"{lower} has no answer to {count:,} of {queries}, which count as 0: {row.system} "
-                f"is {finding(row)} as answered, not as ranked"
+                f"is {row.finding} as answered, not as ranked"
             )
         rows.append(replace(row, notes=tuple(notes)))
     return replace(found, rows=tuple(rows))

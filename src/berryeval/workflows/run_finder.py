@@ -16,7 +16,13 @@ from berryeval._internal.text import format_resume_command, parse_timestamp, plu
 from berryeval._internal.validate import nearest
 from berryeval.errors import BerryEvalError, DataError
 from berryeval.workflows.history import choose_store, open_if_exists, open_place, resume_hint
-from berryeval.workflows.run_folder import LATEST, NAMES_OF_LATEST, RUNS, RunFolder
+from berryeval.workflows.run_folder import (
+    LATEST,
+    NAMES_OF_LATEST,
+    RUNS,
+    RunFolder,
+    began_within_second,
+)
 
 if TYPE_CHECKING:
     from berryeval._internal.files import PathLike
@@ -153,14 +159,14 @@ def _resolve_known(text: str, store: PathLike | None) -> str:
     return _resolve_name(text, known)
 
 
-def find_report(text: str, store: PathLike | None = None) -> tuple[Report, Path | None]:
+def find_report(text: str) -> tuple[Report, Path | None]:
     """Find a report, or the run to report on, and the folder of that run."""
     from berryeval.reports import Report
 
     path = Path(text)
     if path.is_file() and not NAMES_OF_LATEST.fullmatch(text):
         return _read_report(path), _folder_of(path)
-    run = find_run(text, store)
+    run = find_run(text)
     return Report.of([run.record]), run.folder
 
 
@@ -205,7 +211,11 @@ class _KnownRuns:
 
     def newest_first(self) -> list[str]:
         """Return the names of finished runs."""
-        return sorted(self.moments, key=lambda name: (self.moments[name], name), reverse=True)
+
+        def start(name: str) -> tuple[float, int, str]:
+            return self.moments[name], began_within_second(name), name
+
+        return sorted(self.moments, key=start, reverse=True)
 
     def warn_of_unfinished(self, text: str, name: str) -> None:
         """Log that a run that has not finished is newer than the latest one."""

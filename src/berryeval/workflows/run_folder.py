@@ -29,10 +29,8 @@ from typing import TYPE_CHECKING, Any, Final
 import berryeval
 from berryeval._internal.files import hold_lock, replace_file
 from berryeval._internal.json import read_json_object
-from berryeval._internal.masking import MASK
 from berryeval._internal.serial import strip_schema_version
 from berryeval._internal.text import (
-    format_command,
     format_resume_command,
     make_file_name,
     parse_timestamp,
@@ -40,8 +38,7 @@ from berryeval._internal.text import (
 from berryeval._internal.validate import is_whole
 from berryeval.errors import ConfigurationError, DataError, NotWrittenError
 from berryeval.runs import RunRecord, mask_secrets, matches_masked
-from berryeval.workflows.config import ConfigFile, check_model, config_path
-from berryeval.workflows.settings import WRITING, move_providers, overlay
+from berryeval.workflows.settings import WRITING
 
 if TYPE_CHECKING:
     from berryeval._internal.files import PathLike
@@ -53,6 +50,8 @@ LATEST: Final = "latest"  # means the newest run; latest~1 means the one before
 NAMES_OF_LATEST: Final = re.compile(rf"{LATEST}(?:~([0-9]{{1,9}}))?")
 _FILES: Final = (".json", ".html", ".csv", ".md", ".tex", ".xml", ".trec", ".txt", ".svg")
 log = logging.getLogger("berryeval")
+JOURNAL: Final = "results.jsonl"
+SCORES: Final = "scores.json"
 RUNS: Final = Path(".berryeval") / "runs"  # default parent of run folders
 SCHEMA_VERSION: Final = 1
 JSON: Final = json.JSONEncoder(indent=2, ensure_ascii=False, allow_nan=False)
@@ -106,7 +105,7 @@ class RunFolder:
         return self.path / (f"{name}_" if Path(name).suffix.lower() in _FILES else name)
 
     def _has_journal(self, benchmark: str) -> bool:
-        return any(self._benchmark_folder(benchmark).glob("*/results.jsonl"))
+        return any(self._benchmark_folder(benchmark).glob(f"*/{JOURNAL}"))
 
     def locked(self) -> AbstractContextManager[None]:
         """Lock the folder against other processes; the lock ends with the process."""
@@ -154,8 +153,8 @@ class RunFolder:
 
         The settings of `run`, the thresholds, the gate, the votes and the exports may change.
         """
-        before = self.find_manifest().get("plan")
-        if not isinstance(before, dict):
+        before = self._first_plan
+        if before is None:
             return
         now = plan_json(plan)
         names = {*before, *now} - {"run", "thresholds", "gate", "judged", *WRITING}
@@ -203,10 +202,16 @@ class RunFolder:
 
     def with_first_thresholds(self, plan: Plan) -> Plan:
         """Return the plan with the thresholds that the run was started with."""
-        before = self.find_manifest().get("plan")
-        if not isinstance(before, dict):
+        before = self._first_plan
+        if before is None:
             return plan
         return plan.model_copy(update={"thresholds": before.get("thresholds", {})})
+
+    @property
+    def _first_plan(self) -> dict[str, Any] | None:
+        """The plan that the folder was created for, if it is known."""
+        plan = self.find_manifest().get("plan")
+        return plan if isinstance(plan, dict) else None
 
     def write_manifest(self, plan: Plan, facts: dict[str, Any]) -> None:
         """Write the plan with masked secrets, hashes, versions and further facts."""
@@ -374,76 +379,8 @@ def new_folder(plan: Plan, parent: Path, *, kept: bool = True) -> RunFolder:
     return RunFolder(parent / name, new_at=now, kept=kept)
 
 
-def resume_plan(
-    output: PathLike, changes: Mapping[str, Any] | None = None, config: PathLike | None = None
-) -> tuple[Plan, RunFolder]:
-    """Return the plan and folder of a run to resume, with changes of patience and exports.
-
-    The run may be named by its folder, by its name below `.berryeval/runs`, or `latest`, finished
-    or not.
-
-    The folder holds no secrets that were written out in the configuration file: they are read from
-    the file again. `${NAME}` is expanded from the environment, as before.
-    """
-    from berryeval.workflows.plan import Plan
-
-    folder = RunFolder(_find_folder(os.fspath(output)))
-    if not folder.manifest_file.exists() and not folder.record_file.exists():
-        raise DataError(f"{folder.path}: holds no run (it has no manifest.json)")
-    data = folder.find_manifest().get("plan")
-    if not isinstance(data, dict):
-        again = format_command("eval", "--config", "FILE", "--output", folder.path)
-        raise DataError(
-            f"{folder.manifest_file}: cannot be read, and there is no run.json to take the plan "
-            f"from; to keep the answers, give the configuration of the run: {again}"
-        )
-    wanted = {name: value for name, value in (changes or {}).items() if value not in (None, [], {})}
-    overlay(data, wanted)
-    providers = data.get("providers")
-    if isinstance(providers, list) and _has_mask(providers):
-        data = {**data, "providers": _restore_secrets(providers, config, folder)}
-    plan: Plan = check_model(Plan, data, None)
-    return plan, folder
-
-
-def _find_folder(text: str) -> Path:
-    back = NAMES_OF_LATEST.fullmatch(text)
-    if back:
-        manifests = RUNS.glob("*/manifest.json")
-        found = sorted((path.parent for path in manifests), key=lambda path: path.name)
-        if int(back[1] or 0) < len(found):
-            return found[-1 - int(back[1] or 0)]
-    below = RUNS / text
-    return below if not Path(text).exists() and below.is_dir() else Path(text)
-
-
-def _has_mask(value: Any) -> bool:
-    if isinstance(value, dict):
-        return any(map(_has_mask, value.values()))
-    if isinstance(value, list):
-        return any(map(_has_mask, value))
-    return isinstance(value, str) and MASK in value
-
-
-def _restore_secrets(providers: list[Any], config: PathLike | None, folder: RunFolder) -> list[Any]:
-    """Replace masked providers by those of the file that differ in secrets only."""
-    from berryeval.workflows.plan import ProviderSpec
-
-    path = config_path(config)
-    known = move_providers(path.parent, ConfigFile(path).data.get("providers")) if path else None
-    given = [
-        check_model(ProviderSpec, one, None).model_dump(mode="json")
-        for one in (known if isinstance(known, list) else ())
-    ]
-    found = []
-    for provider in providers:
-        wanted = given if _has_mask(provider) else ()
-        same = [one for one in wanted if matches_masked(provider, mask_secrets(one))]
-        if _has_mask(provider) and not same:
-            name = provider.get("name") or provider.get("type")
-            raise ConfigurationError(
-                f"{folder.path}: does not hold the secrets of provider {name!r}; give the "
-                "configuration of the run with --config, or write secrets as ${NAME}"
-            )
-        found.append(same[0] if same else provider)
-    return found
+def began_within_second(name: str) -> int:
+    """Return a number that orders runs below `.berryeval/runs` that started in one second."""
+    with suppress(OSError):
+        return (RUNS / name / "manifest.json").stat().st_mtime_ns
+    return 0

@@ -1,17 +1,30 @@
-"""The result of a benchmark, as `run_benchmark` returns it, and its worst queries."""
+"""The result of a benchmark, as `run_benchmark` returns it, its frame, and its worst queries."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from berryeval._internal.numbers import LIMIT_ROUNDING
+from berryeval._internal.notebook import (
+    MOST_METRICS,
+    MOST_RESAMPLED,
+    SHOWN,
+    Card,
+    Cell,
+    build_frame,
+)
+from berryeval._internal.numbers import LIMIT_ROUNDING, NOTHING, format_milliseconds
+from berryeval._internal.text import pluralize
 from berryeval.errors import ConfigurationError, RunFailedError
-from berryeval.metrics import direction_of, range_of
+from berryeval.metrics import direction_of, find_deciding, gain_sign, range_of
+from berryeval.reports import best_of, format_outcomes, is_best
+from berryeval.scoring import show_value
 
 if TYPE_CHECKING:
+    from berryeval._internal.charts import Charts
+    from berryeval._internal.notebook import Content, FrameLibrary
     from berryeval.benchmarks import Benchmark
     from berryeval.data import Query
     from berryeval.gates import Verdict
@@ -95,6 +108,28 @@ class BenchmarkResult:
 
     def __repr__(self) -> str:
         return f"BenchmarkResult({self.record.brief})"
+
+    def to_frame(self, library: FrameLibrary | None = None) -> Any:
+        """Return a data frame with a row per provider and query.
+
+        The columns are provider, query, text, category, difficulty, outcome, seconds (the latency,
+        if there was an answer) and the metrics. A provider without scores has the outcome "failed"
+        and no values. `library` is "pandas" or "polars"; by default pandas, or polars without it.
+        """
+        return build_frame(tabulate(self), library)
+
+    def plot(self, *names: str) -> Charts:
+        """Draw the charts of the HTML report: metrics, lead, differences, latency and others.
+
+        They show themselves in a notebook and have `save(path)`; they need the extra `report`.
+        `names` chooses some, as in `plot("latency")`.
+        """
+        from berryeval.reports import draw_benchmark
+
+        return draw_benchmark(self.record).select(names)
+
+    def _repr_html_(self) -> str:
+        return preview(self)
 
     def __getitem__(self, name: str) -> ProviderResult:
         for one in self.providers:
@@ -190,7 +225,7 @@ def worst_queries(
     outcomes = dict(zip(scores.queries, scores.outcomes, strict=True))
     answers = {answer.query_id: answer for answer in provider.answers}
     considered = benchmark.queries if queries is None else queries
-    sign = -1 if direction_of(metric) == "down" else 1
+    sign = gain_sign(metric)
     judged = [q for q in considered if outcomes.get(q.id) not in {None, "no relevant documents"}]
     if direction_of(metric) == "up":
         full = range_of(metric)[1] - LIMIT_ROUNDING
@@ -212,3 +247,138 @@ def worst_queries(
 def _build_returned(benchmark: BenchmarkRecord, hit: HitRecord) -> Returned:
     text = "" if hit.passage is None else benchmark.passages[hit.passage].text
     return Returned(hit, hit.name_in(benchmark.passages), text)
+
+
+# The result as columns of a frame, and what a notebook shows of it.
+
+
+def tabulate(result: BenchmarkResult) -> dict[str, list[Any]]:
+    """Return a row per provider and query as columns; see `BenchmarkResult.to_frame`."""
+    metrics = _list_metrics(result)
+    known = ("provider", "query", "text", "category", "difficulty", "outcome", "seconds")
+    columns: dict[str, list[Any]] = {name: [] for name in (*known, *metrics)}
+    for one in result.providers:
+        answers = {answer.query_id: answer for answer in _list_answers(one.record)}
+        scores = one.record.scores
+        values = {
+            metric: {}
+            if scores is None or metric not in scores.metrics
+            else scores.per_query(metric)
+            for metric in metrics
+        }
+        unknown = "failed" if one.failure else "missing"
+        for query in result.queries:
+            answer = answers.get(query.id)
+            outcome = unknown if answer is None else answer.outcome
+            seconds = None if answer is None else answer.latency
+            row = (one.name, query.id, query.text, query.category, query.difficulty)
+            for name, value in zip(known, (*row, outcome, seconds), strict=True):
+                columns[name].append(value)
+            for metric in metrics:
+                columns[metric].append(values[metric].get(query.id))
+    return columns
+
+
+def _list_answers(record: ProviderRecord) -> Iterator[Any]:
+    """Yield the answers of a record without building their hits."""
+    from berryeval.runs import AnswerColumns
+
+    answers = record.answers
+    return answers.without_hits() if isinstance(answers, AnswerColumns) else iter(answers)
+
+
+def _list_metrics(result: BenchmarkResult) -> list[str]:
+    tables = [one.record.scores for one in result.providers if one.record.scores is not None]
+    return list(dict.fromkeys(name for scores in tables for name in scores.metrics))
+
+
+def preview(result: BenchmarkResult) -> str:
+    """Render the providers with their metrics, the verdicts, the warnings and the worst queries."""
+    record = result.record
+    card = Card(
+        f"Benchmark {record.name}",
+        pluralize(len(result.queries), "query"),
+        f"{pluralize(record.k, 'hit')} per query",
+    )
+    metrics = _list_metrics(result)
+    shown = metrics[:MOST_METRICS]
+    many = len(result.queries) > MOST_RESAMPLED
+    title = "" if many else "Each value with its 95 % interval; the best is bold."
+    card.add_table(
+        ["provider", *shown, "median ms", "outcomes"],
+        _show_providers(result, shown),
+        caption=title,
+        noun=("provider", "providers"),
+    )
+    notes = [f"{pluralize(len(metrics) - len(shown), 'more metric')}: to_frame() has all"]
+    card.add_notes(notes if len(metrics) > len(shown) else [])
+    card.add_notes(
+        f"{one.status}: {one.sentence} ({one.provider})"
+        for one in sorted(result.verdicts, key=lambda one: one.status == "pass")
+    )
+    card.add_notes(
+        f"{one.name}: {text}"
+        for one in result.providers
+        for text in (*filter(None, [one.failure]), *one.warnings)
+    )
+    _add_worst(card, result, metrics)
+    return card.render()
+
+
+def _show_providers(result: BenchmarkResult, metrics: Sequence[str]) -> list[list[Content]]:
+    tables = {one.name: one.record.scores for one in result.providers}
+    best = {
+        name: best_of([_value_of(scores, name) for scores in tables.values()], name)
+        for name in metrics
+    }
+    rows: list[list[Content]] = []
+    for one in result.providers:
+        scores, latency = one.record.scores, one.latency
+        row: list[Content] = [one.name]
+        for name in metrics:
+            value = _value_of(scores, name)
+            cell = None
+            if scores is not None and value is not None:
+                cell = show_value(scores, name, bold=is_best(value, best[name]))
+            row.append(cell)
+        row.append(Cell(NOTHING if latency is None else format_milliseconds(latency.p50)))
+        rows.append([*row, format_outcomes(one.record)])
+    return rows
+
+
+def _value_of(scores: Scores | None, metric: str) -> float | None:
+    return None if scores is None or metric not in scores.metrics else scores.mean[metric]
+
+
+def _add_worst(card: Card, result: BenchmarkResult, metrics: Sequence[str]) -> None:
+    """Add the queries that all providers together answer worst, by the first metric."""
+    metric = find_deciding(metrics)
+    values = {
+        one.name: one.record.scores.per_query(metric)
+        for one in result.providers
+        if metric and one.record.scores is not None and metric in one.record.scores.metrics
+    }
+    if not values:
+        return
+    sign = gain_sign(metric)
+    full = sign * range_of(metric)[1 if sign > 0 else 0] - LIMIT_ROUNDING
+    means = _average(values, [query.id for query in result.queries])
+    wrong = [query for query in result.queries if sign * means.get(query.id, full) < full]
+    wrong.sort(key=lambda query: sign * means[query.id])
+    rows: list[list[Content]] = [
+        [query.id, query.text, *(table.get(query.id) for table in values.values())]
+        for query in wrong[:SHOWN]
+    ]
+    card.add_table(
+        ["query", "text", *values],
+        rows,
+        caption=f"Worst queries by {metric}",
+        total=len(wrong),
+        noun=("query below the best value", "queries below the best value"),
+    )
+
+
+def _average(values: Mapping[str, Mapping[str, float]], queries: Sequence[str]) -> dict[str, float]:
+    """Return the mean over the providers that have a value, by query."""
+    found = {query: [one[query] for one in values.values() if query in one] for query in queries}
+    return {query: sum(own) / len(own) for query, own in found.items() if own}

@@ -8,16 +8,17 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
-from berryeval.anchors import Corpus, locate
-from berryeval.benchmarks import name_of
+from berryeval.anchors import Targets
 from berryeval.errors import DataError
 from berryeval.relevance import all_judgments
 from berryeval.workflows.pooled_systems import Chunkings, read_systems
+from berryeval.workflows.recording import name_target
 
 if TYPE_CHECKING:
     from berryeval._internal.files import PathLike
+    from berryeval.anchors import Location, Target
     from berryeval.benchmarks import Benchmark
-    from berryeval.data import Anchor, Chunk, Document, Hit, Judgment
+    from berryeval.data import Document, Hit
 
 
 class WholeText(NamedTuple):
@@ -53,45 +54,26 @@ class RunTexts:
 
     def list_targets(self, query: str) -> dict[str, WholeText]:
         """Return the texts of the targets of a query, by the names that a record has for them."""
-        groups: dict[str | int, list[Judgment]] = {}
-        for number, one in enumerate(self._judgments.get(query, ())):
-            groups.setdefault(one.group or number, []).append(one)
-        found = {}
-        for members in groups.values():
-            texts = [self._read_target(one.target) for one in members]
-            name = " or ".join(name_of(one.target) for one in members)
-            text = "\n\n".join(one.text for one in texts if one.text)
-            found[name] = WholeText(text, next((one.address for one in texts if one.address), ""))
-        return found
+        return {name_target(one): self._read_target(one) for one in self._targets.of(query)}
 
     @cached_property
-    def _judgments(self) -> dict[str, list[Judgment]]:
-        found: dict[str, list[Judgment]] = {}
-        for one in all_judgments(self.benchmark):
-            found.setdefault(one.query_id, []).append(one)
-        return found
-
-    @cached_property
-    def _chunk_of(self) -> dict[str, Chunk]:
-        return {one.id: one for one in self.chunkings.get("")} if self.benchmark.documents else {}
+    def _targets(self) -> Targets:
+        documents = self.benchmark.documents
+        chunks = self.chunkings.get("") if documents else None
+        return Targets.locate(all_judgments(self.benchmark), documents, chunks=chunks)
 
     def _find_document(self, name: str) -> Document | None:
         return self.benchmark.document_of.get(name)
 
-    def _read_target(self, target: Anchor) -> WholeText:
-        if target.chunk:
-            chunk = self._chunk_of.get(target.chunk)
-            document = self._find_document(chunk.doc_id if chunk else target.chunk)
-            text = chunk.text if chunk else document.text if document else ""
-            return WholeText(text, _find_address(document))
-        document = self._find_document(target.document)
-        if document is None:
-            return WholeText(target.quote)
-        place = locate(target, Corpus([document]))
-        text = document.text if place.is_document else target.quote
-        if place.spans:
-            text = document.text[place.spans[0].start : place.spans[0].end]
-        return WholeText(text, _find_address(document))
+    def _read_target(self, target: Target) -> WholeText:
+        texts = filter(None, map(self._targets.read, target.members))
+        documents = map(self._find_document, map(self._name_document, target.members))
+        address = next(filter(None, map(_find_address, documents)), "")
+        return WholeText("\n\n".join(texts), address)
+
+    def _name_document(self, place: Location) -> str:
+        chunk = self._targets.chunks.get(place.anchor.chunk)
+        return chunk.doc_id if chunk else place.anchor.document or place.anchor.chunk
 
 
 def _find_address(document: Document | None, hit: Hit | None = None) -> str:

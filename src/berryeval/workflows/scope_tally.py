@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from berryeval._internal.numbers import format_share
 from berryeval._internal.text import pluralize
-from berryeval.data import ScopeIndex, format_scope, is_in_scope
+from berryeval.data import ScopeIndex, format_scope, index_records, is_in_scope
 from berryeval.errors import DataError
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def warn_about_scopes(benchmark: Benchmark, queries: Sequence[Query]) -> list[st
             targets.setdefault(one.query_id, []).append(is_in_scope(document, scope))
     astray = [query for query in queries if query.id in targets and not any(targets[query.id])]
     return [
-        f"{pluralize(len(found), 'query', 'queries')} cannot find anything relevant, because {why}"
+        f"{pluralize(len(found), 'query')} cannot find anything relevant, because {why}"
         f": {', '.join(map(_show_scope, found[:_SHOWN]))}{', ...' if found[_SHOWN:] else ''}"
         for found, why in (
             (empty, "no document is in the scope"),
@@ -76,7 +76,7 @@ class ScopeTally:
         self._example = ""
         self._document_of = benchmark.document_of
         self._index = ScopeIndex(chunks)
-        self._chunk_of = {chunk.id: chunk for chunk in chunks}
+        self._chunk_of = index_records(chunks)
 
     def count_chunks(self, query: Query) -> int | None:
         """Count the chunks in the scope of a query; None without a scope."""
@@ -107,7 +107,7 @@ class ScopeTally:
         """Return a warning if the provider ignores the scopes."""
         if not self.outside:
             return []
-        queries = pluralize(self._asked, "query", "queries")
+        queries = pluralize(self._asked, "query")
         words = (
             f"{format_share(self.outside / self.hits)} of the hits are outside the scope of their "
             f"query, in {self._leaking} of {queries} with a scope, such as {self._example}: the "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -12,7 +12,7 @@ from berryeval._internal.validate import suggest
 from berryeval.anchors import Corpus, locate
 from berryeval.benchmarks import load_benchmark
 from berryeval.chunkers import parse_chunker
-from berryeval.data import DOC_ID, read_field, scope_fields
+from berryeval.data import DOC_ID, collect_records, read_field, scope_fields
 from berryeval.errors import ConfigurationError, DataError
 from berryeval.relevance import (
     ANSWER_FIELDS,
@@ -95,21 +95,23 @@ def suggested_chunker(benchmark: Benchmark) -> str:
     return str(benchmark.metadata.get("chunker", DEFAULT_CHUNKER))
 
 
-def chunk_documents(benchmark: Benchmark, chunker: str) -> list[Chunk]:
+def chunk_documents(benchmark: Benchmark, chunker: str) -> Sequence[Chunk]:
     """Split the documents by a chunker, or by the suggested one if the name is empty.
 
     The metadata of a chunk has the fields of its document that the scopes of queries name.
     """
     used = parse_chunker(chunker or suggested_chunker(benchmark))
     fields = [name for name in scope_fields(benchmark.queries) if name != DOC_ID]
-    found = []
-    for document in benchmark.documents:
-        given = {name: read_field(document, name) for name in fields}
-        values = {name: one[0] if len(one) == 1 else list(one) for name, one in given.items()}
-        for chunk in used.chunk(document):
-            metadata = {**chunk.metadata, **values}
-            found.append(replace(chunk, metadata=metadata) if values else chunk)
-    return found
+
+    def read_chunks() -> Iterator[Chunk]:
+        for document in benchmark.documents:
+            given = {name: read_field(document, name) for name in fields}
+            values = {name: one[0] if len(one) == 1 else list(one) for name, one in given.items()}
+            for chunk in used.chunk(document):
+                metadata = {**chunk.metadata, **values}
+                yield replace(chunk, metadata=metadata) if values else chunk
+
+    return collect_records(read_chunks())
 
 
 def check_relevance(benchmark: Benchmark, plan: Plan) -> str:
@@ -143,6 +145,15 @@ def check_documents(benchmark: Benchmark, providers: Mapping[str, Provider]) -> 
         )
 
 
+def check_chunker(spec: ProviderSpec, provider: Provider) -> None:
+    """Reject a chunker for a provider that searches only an existing index."""
+    if spec.chunker and provider.existing_indexes() and not provider.needs_documents():
+        raise ConfigurationError(
+            f"{spec.label}: a chunker splits the documents for a temporary index, and an existing "
+            "index is searched as it is; leave out the chunker"
+        )
+
+
 def check_judged(benchmark: Benchmark, queries: Sequence[Query]) -> None:
     """Reject queries of which none has anything that decides what is relevant."""
     if not queries:
@@ -156,7 +167,7 @@ def check_judged(benchmark: Benchmark, queries: Sequence[Query]) -> None:
         return
     others = f"; its judgments are of other queries, such as {min(judged)!r:.80}" if judged else ""
     raise DataError(
-        f"{benchmark.name}: none of {pluralize(len(queries), 'query', 'queries')} has a judgment, "
+        f"{benchmark.name}: none of {pluralize(len(queries), 'query')} has a judgment, "
         f"relevant ids or an expected answer, so every score would be 0{others}"
     )
 

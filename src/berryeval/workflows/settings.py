@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 PATIENCE: Final = ("concurrency", "timeout", "batch")  # the settings of `run` with flags
 _LISTS: Final = ("benchmarks", "providers", "metrics", "export")
 _PAIRS: Final = ("filter", "tags")
-_NAMES: Final = ("label", "eval_dir")
+_NAMES: Final = ("label", "eval_dir", "trace")
 _JUDGED: Final = "judged"
-WRITING: Final = ("export", *_NAMES)  # settings of the files, which do not change the run
+WRITING: Final = ("export", *_NAMES)  # settings that do not change the run
 _RUN_FILE: Final = "run-file"
 # Every setting that a variable can give; spaces or commas separate the values of a list.
 VARIABLES: Final = {
@@ -192,8 +192,8 @@ class RunRequest:
 def plan_run(request: RunRequest) -> tuple[Plan, RunFolder, str | None]:
     """Build the plan, with its gate, and choose the folder and the store of the run."""
     from berryeval.workflows.history import choose_store
-    from berryeval.workflows.run_folder import choose_folder, resume_plan
-    from berryeval.workflows.trust import require_trust
+    from berryeval.workflows.resumption import require_trust, resume_plan
+    from berryeval.workflows.run_folder import choose_folder
     from berryeval.workflows.verdicts import add_limits, replace_baseline, require_same_data
 
     settings = _read_settings(request.settings)
@@ -253,7 +253,8 @@ def _replace_thresholds(plan: Plan, thresholds: dict[str, float]) -> Plan:
     """Return the plan of a resumed run with other thresholds, if some are given."""
     if not thresholds:
         return plan
-    changed: Plan = check_model(type(plan), {**plan.model_dump(), "thresholds": thresholds}, None)
+    data = {**plan.model_dump(), "trace": plan.trace, "thresholds": thresholds}
+    changed: Plan = check_model(type(plan), data, None)
     if changed.depth != plan.depth:
         raise ConfigurationError(
             f"--fail-below needs {changed.depth} hits per query, the run asked for {plan.depth}; "
@@ -351,9 +352,10 @@ def _move_corpus(folder: Path, options: Any) -> Any:
 
 
 def _move_source(folder: Path, path: Any) -> Any:
-    from berryeval.benchmarks import bundled_benchmarks
+    from berryeval.benchmarks import bundled_benchmarks, find_named
 
-    if not isinstance(path, str) or path in bundled_benchmarks() or Path(path).is_absolute():
+    named = path in bundled_benchmarks() or find_named(path)
+    if not isinstance(path, str) or named or Path(path).is_absolute():
         return path
     return str(folder / path)
 

@@ -69,7 +69,7 @@ metrics: [nDCG@10, P@5, R@10, RR]
 #   error_budget: 0.5     # fraction of queries that may fail before the run is abandoned
 """
 _DENSE: Final = """\
-  # Dense vectors, and both fused: pip install 'berryeval[dense]'
+  # Dense vectors, and both fused; an error names the package to install:
   # - dense
   # - hybrid
 """

@@ -227,9 +227,7 @@ def _join_values(candidates: Sequence[Candidate], value: Callable[[Candidate], o
 
 def _compare_asked(candidates: Sequence[Candidate], different: Collection[str]) -> Iterator[str]:
     if "queries" in different and "data" not in different:
-        counts = _join_values(
-            candidates, lambda one: pluralize(len(one.part.queries), "query", "queries")
-        )
+        counts = _join_values(candidates, lambda one: pluralize(len(one.part.queries), "query"))
         yield f"not all were asked the same queries ({counts}): only shared queries count"
     if "hits" in different:
         shown = _join_values(candidates, lambda one: pluralize(one.part.k, "hit"))
@@ -239,7 +237,7 @@ def _compare_asked(candidates: Sequence[Candidate], different: Collection[str]) 
 
 
 def _compare_chunkers(candidates: Sequence[Candidate]) -> list[str]:
-    from berryeval.workflows.rescoring import recorded_chunker
+    from berryeval.workflows.past_hits import recorded_chunker
 
     if not any(one.record.chunker for one in candidates):
         return []  # no documents, or all used the chunker that the benchmark suggests

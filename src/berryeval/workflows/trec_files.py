@@ -99,7 +99,7 @@ class TrecFiles:
         remove_trec_files(folder)  # those of an earlier run
         if self._inexact:
             text = "%s: other tools score %s differently: a hit covers several targets"
-            log.info(text, name, pluralize(self._inexact, "query", "queries"))
+            log.info(text, name, pluralize(self._inexact, "query"))
         warnings = []
         for pair in ((RUN, QRELS), (DOCUMENT_RUN, DOCUMENT_QRELS)):
             if problem := next(filter(None, (self._write(folder / one, name) for one in pair)), ""):

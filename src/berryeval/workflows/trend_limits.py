@@ -7,13 +7,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from berryeval._internal import numbers
-from berryeval._internal.serial import read_object
 from berryeval.errors import BerryEvalError
-from berryeval.gates import Gate
 from berryeval.reports import TrendLimit
 from berryeval.workflows.baselines import find_baseline
-from berryeval.workflows.config import check_model
-from berryeval.workflows.verdicts import add_limits
+from berryeval.workflows.verdicts import add_limits, read_rules
 
 if TYPE_CHECKING:
     from berryeval.reports import TrendLine
@@ -33,9 +30,7 @@ def find_trend_limits(lines: Sequence[TrendLine], run: RunRecord) -> list[TrendL
         run: Run whose plan has the gate, usually the newest.
     """
     try:
-        gate: Gate = check_model(Gate, run.plan.get("gate") or {}, None)
-        least = read_object(run.plan.get("thresholds") or {}, "thresholds")
-        gate = add_limits(gate, least, {})
+        gate = add_limits(*read_rules(run), {})
     except BerryEvalError as error:
         log.warning("the rules of the run %s are not shown: %s", run.id, error)
         return []

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, create_model
 
+from berryeval._internal.serial import read_object
 from berryeval.errors import ConfigurationError
 from berryeval.gates import (
     SHOWN,
@@ -97,6 +98,12 @@ class _GatePlaces(NamedTuple):
     def where(self, path: KeyPath) -> str:
         """Return the file and line of a part of the gate."""
         return self.file.where(("gate", *path))
+
+
+def read_rules(run: RunRecord) -> tuple[Gate, dict[str, Any]]:
+    """Return the gate and the thresholds that a run was made with."""
+    gate: Gate = check_model(Gate, run.plan.get("gate") or {}, None)
+    return gate, read_object(run.plan.get("thresholds") or {}, "thresholds")
 
 
 def add_limits(gate: Gate, least: Mapping[str, float], drops: Mapping[str, float]) -> Gate:

@@ -13,13 +13,13 @@ from collections.abc import Mapping
 from inspect import cleandoc
 from typing import Any, Final, get_args
 
-from berryeval._internal.serial import JsonRecord, strip_schema_version, type_mismatch
+from berryeval._internal.serial import JsonRecord, array_reader, strip_schema_version, type_mismatch
 from berryeval.errors import DataError
 from berryeval.gates import About, Status, Verdict
 from berryeval.reports.differences import ComparedBenchmark
 from berryeval.reports.exports import Exporter, single_file
 from berryeval.reports.sections import Report
-from berryeval.runs import SCHEMA_VERSION, RunRecord, array_reader
+from berryeval.runs import SCHEMA_VERSION, RunRecord
 from berryeval.stats import Comparison, EffectSizes, PairedDifference
 
 REPORT_SCHEMA_VERSION: Final = 1

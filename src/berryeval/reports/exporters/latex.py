@@ -119,7 +119,7 @@ def _section_lines(section: Section, place: int, significant: _Letters) -> Itera
     costs = [cost_title(one) for one in list_costs(records)]
     table = build_scores_table(scores, section.metrics, records)
     table = table.select(["provider", *section.metrics, *costs])
-    caption = f"{escape(section.title)}: {pluralize(len(section.queries), 'query', 'queries')}"
+    caption = f"{escape(section.title)}: {pluralize(len(section.queries), 'query')}"
     if any(cell.bold for row in table.rows for cell in row):
         caption += "; best in bold"
     letters = _assign_letters(section) if significant else {}
@@ -186,7 +186,7 @@ def _comparison_lines(one: ComparedBenchmark, place: int) -> Iterator[str]:
     against = f" against {escape(found.baseline)}" if found.baseline else ", all pairs"
     start = f"{escape(one.benchmark)}: differences{against}"
     label = f"comparison-{place + 1}"
-    queries = pluralize(found.rows[0].n, "query", "queries")
+    queries = pluralize(found.rows[0].n, "query")
     caption = f"{start}, {queries}, {_explain_marks(found, found.rows)}"
     rows = _difference_rows(found, [("", row) for row in found.rows])
     titles = list(_DIFFERENCE_COLUMNS.values())

@@ -30,6 +30,7 @@ from berryeval.reports.legends import (
     warning_lines,
 )
 from berryeval.reports.sections import format_tags
+from berryeval.reports.stage_tables import list_stage_tables
 from berryeval.reports.tables import (
     build_differences_table,
     build_groups_table,
@@ -174,7 +175,7 @@ def _render_moved(query: MovedQuery) -> str:
 
 
 def _section_parts(section: Section, *, with_differences: bool) -> Iterator[str]:
-    count = pluralize(len(section.queries), "query", "queries")
+    count = pluralize(len(section.queries), "query")
     plain = section.title == section.name  # other titles contain the number of queries
     yield f"### {escape(section.title)}" + (f": {count}" if plain else "")
     scores = {system.label: system.scores for system in section.systems}
@@ -186,6 +187,10 @@ def _section_parts(section: Section, *, with_differences: bool) -> Iterator[str]
     namesakes = describe_namesakes(section)
     if namesakes:
         yield _render_list([escape(line) for line in namesakes])
+    for stages in list_stage_tables({one.label: one.record for one in section.systems}):
+        yield f"#### Stages of {escape(stages.provider)}"
+        yield from (render_table(one) for one in (stages.quality, stages.speed) if one.rows)
+        yield f"<sub>{escape(stages.note)}</sub>"
     groups = build_groups_table(section)
     if groups.rows:
         yield _fold("By category", render_table(groups))

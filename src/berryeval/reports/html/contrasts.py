@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from berryeval._internal.aggregates import Interval
 from berryeval._internal.text import pluralize
-from berryeval.metrics import direction_of
+from berryeval.metrics import gain_sign
 from berryeval.reports.html.standings import rank_systems
 from berryeval.reports.html.svg import WIDTH, ZERO, Figure, hues, interval_layers
 from berryeval.reports.html.typography import chance, join_names, shorten, signed, span, value
@@ -100,7 +100,7 @@ def build_contrasts(section: Section, metric: str) -> tuple[Contrast, ...]:
         return ()
     best, *others = order
     rows = {frozenset((row.baseline, row.system)): row for row in section.differences(metric)}
-    sign = -1 if direction_of(metric) == "down" else 1
+    sign = gain_sign(metric)
     return tuple(
         Contrast(
             best.label,
@@ -146,7 +146,7 @@ def describe_ties(equals: Sequence[Contrast]) -> tuple[str, ...]:
 def describe_counts(contrast: Contrast, queries: int) -> str:
     """Say on how many queries the best is better, equal and worse."""
     wins, ties, losses = contrast.counts
-    count = pluralize(queries, "query", "queries")
+    count = pluralize(queries, "query")
     return f"better on {wins}, equal on {ties}, worse on {losses} of {count}"
 
 
@@ -171,7 +171,7 @@ def describe_lead(contrast: Contrast) -> tuple[str, ...]:
     notes = tuple(f"{_capitalize(note)}." for note in contrast.row.notes)
     if contrast.certain or contrast.row.detectable is None:
         return first, *notes
-    queries = pluralize(contrast.row.n, "query", "queries")
+    queries = pluralize(contrast.row.n, "query")
     least = value(contrast.row.detectable)
     return first, f"With {queries} the test has 80 % power for a difference of {least}.", *notes
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from berryeval.metrics import direction_of
+from berryeval.metrics import direction_of, gain_sign
 from berryeval.reports.html.standings import (
     deciding_metric,
     find_answering,
@@ -24,14 +24,14 @@ _FULL: Final = 1 - 1e-9  # a perfect fraction, up to rounding
 
 def values_by_query(system: System, metric: str) -> dict[str, float]:
     """Return the value of each query; empty if the system lacks the metric."""
-    scores = system.scores
-    return {} if scores is None or metric not in scores.metrics else scores.per_query(metric)
+    scores = system.record.scores_with(metric) if metric else None
+    return {} if scores is None else scores.per_query(metric)
 
 
 def sort_worst_first(section: Section, system: System, metric: str) -> list[tuple[Query, float]]:
     """Return the queries with their values, worst first; ties keep the benchmark's order."""
     values = values_by_query(system, metric)
-    sign = -1 if direction_of(metric) == "down" else 1
+    sign = gain_sign(metric)
     known = [(query, values[query.id]) for query in section.queries if query.id in values]
     return sorted(known, key=lambda one: sign * one[1])
 

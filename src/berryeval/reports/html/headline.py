@@ -140,7 +140,7 @@ def _describe_value(row: Row, metric: str) -> str:
     cell = row.cells[0]
     if cell is None:
         return ""
-    queries = pluralize(row.queries, "query", "queries")
+    queries = pluralize(row.queries, "query")
     ends = "" if cell.interval is None else f", 95 % confidence interval {span(cell.interval)}"
     return f"{metric} {value(cell.value)} over {queries}{ends}."
 

@@ -5,9 +5,13 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
+from berryeval._internal import numbers
+from berryeval._internal.text import pluralize
 from berryeval.reports import differences
 from berryeval.reports.exports import Exporter, single_file
 from berryeval.reports.html import pairs, svg
@@ -15,13 +19,7 @@ from berryeval.reports.html.breakdown import build_breakdowns, draw_heat_map
 from berryeval.reports.html.contrasts import build_contrasts, draw_leads
 from berryeval.reports.html.failures import collect_failures, find_disagreements
 from berryeval.reports.html.headline import build_headline
-from berryeval.reports.html.provenance import collect_facts, describe_unjudged, reliability_notes
-from berryeval.reports.html.rankings import (
-    QueryViews,
-    draw_differences,
-    name_side,
-    view_queries,
-)
+from berryeval.reports.html.rankings import QueryViews, draw_differences, name_side, view_queries
 from berryeval.reports.html.speed import collect_speeds, draw_latencies, draw_trade_off
 from berryeval.reports.html.standings import (
     build_standings,
@@ -29,6 +27,7 @@ from berryeval.reports.html.standings import (
     draw_metrics,
     draw_precision_recall,
     find_answering,
+    order_systems,
 )
 from berryeval.reports.html.trend_lines import (
     draw_trend,
@@ -38,7 +37,7 @@ from berryeval.reports.html.trend_lines import (
     view_lines,
     view_points,
 )
-from berryeval.reports.html.typography import build_environment, shorten_names
+from berryeval.reports.html.typography import build_environment, shorten, shorten_names
 from berryeval.reports.legends import (
     INTERVAL_NAME,
     describe_interval,
@@ -46,15 +45,22 @@ from berryeval.reports.legends import (
     group_by_owner,
     name_fallen,
 )
+from berryeval.reports.sections import format_tags
+from berryeval.reports.stage_tables import list_stage_tables
+from berryeval.reports.tables import unjudged_share
 
 if TYPE_CHECKING:
     from berryeval.reports.differences import ComparedBenchmark
     from berryeval.reports.html.contrasts import Contrast
     from berryeval.reports.html.standings import Standings
     from berryeval.reports.html.svg import Drawing
-    from berryeval.reports.sections import Report, Section
+    from berryeval.reports.sections import Report, Section, System
     from berryeval.reports.trend import TrendLimit, TrendLine
+    from berryeval.runs import RunRecord
     from berryeval.stats import Comparison
+
+_ERROR_CHARACTERS = 80
+_HASH_CHARACTERS = 23  # "sha256:" and sixteen digits
 
 
 def render(report: Report) -> str:
@@ -79,7 +85,7 @@ def view_report(
     """
     studio = svg.Studio()
     sections = [
-        _view_section(one, place, studio, compared=report.compares(one))
+        view_section(one, place, studio, compared=report.compares(one))
         | _view_queries(one, place, link_query)
         for place, one in enumerate(report.sections)
     ]
@@ -109,7 +115,7 @@ HTML: Final = Exporter(
 # Sections of the report.
 
 
-def _view_section(
+def view_section(
     section: Section, number: int, studio: svg.Studio, *, compared: bool
 ) -> dict[str, Any]:
     """Collect what the template shows; a `compared` section does not judge significance itself."""
@@ -144,6 +150,7 @@ def _view_section(
         "disagreements": find_disagreements(section),
         "order": [(system.place, system.label) for system in order],
         "speeds": speeds,
+        "stages": list(list_stage_tables({one.label: one.record for one in section.systems})),
         "notes": reliability_notes(section),
         "charts": charts | {"differences": _draw_differences(standings, contrasts, names, studio)},
         "unjudged": describe_unjudged(section),
@@ -329,3 +336,77 @@ def report_style() -> str:
 def report_script() -> str:
     """Return the script of the report, which filters and sorts its queries."""
     return build_environment().get_template("page.js").render()
+
+
+# Provenance: runs, data hashes and versions, and notes on reliability.
+
+
+@dataclass(frozen=True)
+class RunFacts:
+    """Facts about a run, as names and values."""
+
+    id: str
+    started: str
+    facts: tuple[tuple[str, str], ...]
+
+
+def collect_facts(run: RunRecord) -> RunFacts:
+    """Collect the facts about a run and each of its benchmarks."""
+    facts = [
+        ("started", _format_time(run.created)),
+        ("tags", shorten(format_tags(run.tags), 300)),
+        ("configuration", _brief(run.config_hash)),
+    ]
+    for part in run.benchmarks:
+        queries = pluralize(len(part.queries), "query")
+        words = f"{_brief(part.content_hash)}, {queries}, k = {part.k}"
+        facts.append((f"data of {shorten(part.name, 60)}", words))
+    facts.append(("versions", ", ".join(f"{name} {text}" for name, text in run.versions.items())))
+    return RunFacts(
+        shorten(run.id, 120),
+        _format_time(run.created),
+        tuple((name, text) for name, text in facts if text),
+    )
+
+
+def reliability_notes(section: Section) -> tuple[tuple[str, str], ...]:
+    """Return the notes on reliability, each with the system it is about, or empty for all."""
+    found: dict[tuple[str, str], None] = {}
+    for note in section.notes:
+        found["", note] = None
+    for system in order_systems(section):
+        for note in system.benchmark.notes:
+            found["", note] = None
+        for note in (*system.record.warnings, *(system.scores.notes if system.scores else ())):
+            found[system.label, _shorten_error(system, note)] = None
+    return tuple((about, shorten(note, 600)) for about, note in found)
+
+
+def _shorten_error(system: System, note: str) -> str:
+    """Shorten an error within a note; the section on failures shows it in full."""
+    errors = (error for error in system.errors if error in note)
+    longest = max(errors, key=len, default="")
+    return note.replace(longest, shorten(longest, _ERROR_CHARACTERS)) if longest else note
+
+
+def describe_unjudged(section: Section) -> str:
+    """Return the share of hits without a judgment; empty without such hits."""
+    shares = [
+        f"{shorten(system.label, 60)} {numbers.format_share(share)}"
+        for system in order_systems(section)
+        if (share := unjudged_share(system.scores))
+    ]
+    return f"Unjudged hits count as not relevant: {', '.join(shares)}." if shares else ""
+
+
+def _format_time(text: str) -> str:
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        return shorten(text, 40)
+    zone = f" UTC{found:%z}".removesuffix("+0000") if found.tzinfo else ""
+    return f"{found:%Y-%m-%d %H:%M}{zone}"
+
+
+def _brief(digest: str) -> str:
+    return digest[:_HASH_CHARACTERS]

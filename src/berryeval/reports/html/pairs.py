@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
-from berryeval.metrics import direction_of
+from berryeval.metrics import direction_of, gain_sign
 from berryeval.reports.differences import (
     collect_group_notes,
     collect_notes,
@@ -94,7 +94,7 @@ class SystemPair:
             row.baseline,
             self.places[row.baseline],
             self._subtract_values(),
-            -1 if direction_of(row.metric) == "down" else 1,
+            gain_sign(row.metric),
             row,
             Outcomes() if known is None else known.outcomes,
         )
@@ -105,7 +105,7 @@ class SystemPair:
         known = [self.systems.get(name) for name in (row.baseline, row.system)]
         scores = [None if one is None else one.record.scores_with(row.metric) for one in known]
         before, after = ({} if one is None else one.per_query(row.metric) for one in scores)
-        sign = -1 if direction_of(row.metric) == "down" else 1
+        sign = gain_sign(row.metric)
         gains = {query: sign * (after[query] - before[query]) for query in before if query in after}
         changed = {query for one in self.compared.data.values() for query in one["changed"]}
         for left_out in (changed, ()):

@@ -19,6 +19,7 @@ from berryeval.reports.html.failures import (
 from berryeval.reports.html.standings import deciding_metric, find_answering, order_systems
 from berryeval.reports.html.svg import SYSTEMS, WIDTH, ZERO, Figure, sample_evenly
 from berryeval.reports.html.typography import Cut, cut, shorten, signed
+from berryeval.reports.sections import collect_texts, find_highest_grade
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -184,11 +185,7 @@ def view_queries(section: Section) -> QueryViews:
 
 def view_pair(systems: Sequence[System], metric: str, queries: Sequence[str]) -> list[QueryView]:
     """Return those of these queries that a pair of systems answered, the first system left."""
-    columns = []
-    for system in systems:
-        scores = system.record.scores_with(metric)
-        values = {} if scores is None else scores.per_query(metric)
-        columns.append(_Column(system, system.place, values))
+    columns = [_Column(system, system.place, values_by_query(system, metric)) for system in systems]
     known = {query.id: query for system in systems for query in system.benchmark.queries}
     answered = [
         (number, known[query])
@@ -210,11 +207,7 @@ def _view_all(
     columns: Sequence[_Column], queries: Sequence[tuple[int, Query]]
 ) -> tuple[QueryView, ...]:
     systems = [column.system for column in columns]
-    grades = (system.answers.highest_grade for system in systems)
-    # The highest grade has the deepest shade.
-    highest = max((grade for grade in grades if grade is not None), default=1.0)
-    parts = {id(system.benchmark): system.benchmark for system in systems}
-    texts = {one.name: one.text for part in parts.values() for one in part.passages}
+    highest, texts = find_highest_grade(systems), collect_texts(systems)
     return tuple(_view_query(columns, texts, number, query, highest) for number, query in queries)
 
 

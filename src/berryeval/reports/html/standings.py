@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from berryeval.metrics import direction_of
+from berryeval.metrics import direction_of, find_deciding, gain_sign
 from berryeval.reports.html.svg import (
     WIDTH,
     Figure,
@@ -80,13 +80,12 @@ def explain_marks(cells: Sequence[Score], along: str) -> str:
 
 def deciding_metric(section: Section) -> str:
     """Return the first metric with a better direction, or an empty string."""
-    names = (name for name in section.metrics if direction_of(name) != "neither")
-    return next(names, "")
+    return find_deciding(section.metrics)
 
 
 def rank_systems(section: Section, metric: str) -> list[System]:
     """Return the systems with this metric, best first and those that answered nothing last."""
-    sign = 1 if direction_of(metric) == "down" else -1
+    sign = -gain_sign(metric)
     found = [
         ((system.outcomes.silent, sign * number), system)
         for system in section.scored
@@ -131,9 +130,10 @@ def build_standings(section: Section) -> Standings:
 
 
 def _kind(system: System) -> str:
-    """Return the provider type and chunker, unless the name contains them."""
+    """Return the provider type, and the chunker or the existing index, unless the name has them."""
     record = system.record
-    parts = [record.type if record.type != record.name else "", record.chunker]
+    searched = f"existing {', '.join(record.existing)}" if record.existing else record.chunker
+    parts = [record.type if record.type != record.name else "", searched]
     return " · ".join(part for part in parts if part and part not in record.name)
 
 

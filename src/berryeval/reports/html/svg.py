@@ -60,10 +60,10 @@ ON_DEEP: Final = Color("#fffeff", "#1d1520")
 _CHART_COLORS: Final = (INK, AXIS, GRID, ZERO, *SYSTEMS, *RAMP, ON_PALE, ON_DEEP)
 
 
-def chart_rules() -> str:
-    """Return the style rules for charts on a dark page."""
+def chart_rules(within: str = ".chart") -> str:
+    """Return the style rules for charts on a dark page, `within` elements of this class."""
     return "\n".join(
-        f'.chart [{part}="{color.light}"] {{ {part}: {color.dark} }}'
+        f'{within} [{part}="{color.light}"] {{ {part}: {color.dark} }}'
         for color in _CHART_COLORS
         for part in ("fill", "stroke")
     )
@@ -86,10 +86,10 @@ _STEPS: Final = ((1,), (1, 3), (1, 2, 5), (1, 1.5, 2, 3, 5, 7))  # within a powe
 _LEAST_SPAN: Final = 0.1  # of an axis of values: less would exaggerate small differences
 
 
-def time_axis(times: Iterable[float], room: float = 1.15) -> dict[str, Any]:
-    """Return a logarithmic axis of milliseconds with round ticks, `room` times the longest time."""
+def time_axis(times: Iterable[float]) -> dict[str, Any]:
+    """Return a logarithmic axis of milliseconds with round ticks, and some room at both ends."""
     times = list(times)
-    low, high = min(times) / 1.15, max(times) * room
+    low, high = min(times) / 1.15, max(times) * 1.15
     return {
         "type": "quantitative",
         "scale": {"type": "log", "domain": [low, high], "nice": False},

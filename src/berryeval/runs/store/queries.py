@@ -16,7 +16,8 @@ from berryeval._internal.validate import is_number
 from berryeval.errors import BerryEvalError, DataError
 from berryeval.metrics import direction_of
 from berryeval.runner import count_failed
-from berryeval.runs.record import Latency, RunRecord, read_amounts, read_plan_tags
+from berryeval.runs.record import RunRecord, StoredValue, read_plan_tags
+from berryeval.runs.stages import Latency, read_amounts
 from berryeval.runs.store.schema import (
     format_tags_column,
     measured,
@@ -33,20 +34,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 log = logging.getLogger("berryeval")
-
-
-@dataclass(frozen=True)
-class StoredValue:
-    """A metric of a result: its mean over `n` queries and its 95 % confidence interval.
-
-    Metrics that were not requested have no interval.
-    """
-
-    metric: str
-    value: float
-    low: float | None
-    high: float | None
-    n: int
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ import json
 import zlib
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import asdict, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -41,7 +41,7 @@ from sqlalchemy import (
     update,
 )
 
-from berryeval._internal.files import decompress_zlib
+from berryeval._internal.compression import decompress_zlib
 from berryeval._internal.json import parse_json
 from berryeval._internal.serial import iter_json, type_mismatch
 from berryeval._internal.text import parse_timestamp
@@ -337,18 +337,8 @@ def _pack_result(part: BenchmarkRecord, provider: ProviderRecord) -> dict[str, A
 
 
 def _pack_values(provider: ProviderRecord) -> list[dict[str, Any]]:
-    """Return a row per metric: the requested ones with intervals, then the standard ones."""
-    rows: dict[str, dict[str, Any]] = {}
-    for scores, asked in ((provider.scores, True), (provider.standard, False)):
-        for metric in scores.metrics if scores else ():
-            if scores is None or metric in rows:
-                continue
-            low, high = scores.ci(metric) if asked else (None, None)
-            rows[metric] = {
-                "metric": to_column_text(metric),
-                "value": scores.mean[metric],
-                "low": low,
-                "high": high,
-                "n": scores.count,
-            }
-    return [{**row, "place": place} for place, row in enumerate(rows.values())]
+    """Return a row per metric."""
+    return [
+        {**asdict(one), "metric": to_column_text(one.metric), "place": place}
+        for place, one in enumerate(provider.list_values())
+    ]

@@ -15,11 +15,11 @@ from berryeval._internal.validate import is_number
 from berryeval.errors import DataError
 from berryeval.runner import FAILED, count_failed
 from berryeval.runs.data_changes import DataChange, DataVersion
-from berryeval.runs.record import Asked, Latency, ProviderRecord
+from berryeval.runs.record import Asked, ProviderRecord, StoredValue
+from berryeval.runs.stages import Latency
 from berryeval.runs.store.queries import (
     VALUE,
     Filters,
-    StoredValue,
     build_readable,
     read_numbers,
     read_tags,

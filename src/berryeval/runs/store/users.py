@@ -102,7 +102,7 @@ def _check_role(role: Role) -> Role:
 def _check_change(connection: Connection, name: str, count: int) -> None:
     """Undo the change of a person who is not there, or of the last administrator."""
     if not count:
-        raise ConfigurationError(f"there is nobody named {name!r:.80}")
+        raise ConfigurationError(f"no person is named {name!r:.80}")
     if not _count_administrators(connection):
         raise ConfigurationError(
             f"{name} is the only one who may administer; give that role to someone else first"
