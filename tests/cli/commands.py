@@ -9,7 +9,7 @@ from berryeval.cli.app import build_app
 if TYPE_CHECKING:
     from cyclopts import App
 
-GROUPS = ("baseline", "judge", "list", "runs")
+GROUPS = ("baseline", "completion", "judge", "list", "runs")
 
 
 def find_commands(app: App, before: tuple[str, ...] = ()) -> list[tuple[str, ...]]:

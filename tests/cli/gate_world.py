@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from berryeval.cli.app import build_app, run
-from berryeval.runs.record import Latency
+from berryeval.runs.stages import Latency
 from tests.gates.worlds import run_of
 
 if TYPE_CHECKING:

@@ -230,6 +230,20 @@ def test_help_lists_commands_and_exit_codes(capsys: pytest.CaptureFixture[str]) 
     assert "Exit codes: 0 passed, 1 quality failed, 2 wrong usage or configuration" in printed
 
 
+def test_help_fills_the_lines_of_the_terminal(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A docstring breaks its lines elsewhere; a flag that is off needs no default."""
+    monkeypatch.setenv("COLUMNS", "80")
+    assert run(build_app(), ["score", "--help"]) == 0
+    page = capsys.readouterr().out
+    assert page.startswith("Usage: berryeval score [OPTIONS] QRELS RUN [ARGS...]\n")
+    (line,) = [one for one in page.splitlines() if "documents, ... Faulty lines" in one]
+    assert line.endswith("Faulty lines, NaN and repeated documents │")
+    assert "[default: False]" not in page
+    assert "[default: berryeval]" in page
+
+
 def test_a_bare_command_shows_the_help(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(build_app(), []) == 0
     assert capsys.readouterr().out.startswith("Usage: berryeval COMMAND")

@@ -333,7 +333,7 @@ def test_a_missing_package_names_the_install_command(tmp_path: Path) -> None:
         capture_output=True, text=True, check=False, cwd=tmp_path,
     )  # fmt: skip
     assert done.returncode == 2
-    assert "pip install 'berryeval[dense]'" in done.stderr
+    assert 'pip install "wordllama>=0.4"' in done.stderr
     assert "Traceback" not in done.stderr
 
 
@@ -534,6 +534,25 @@ def test_rules_that_cannot_be_judged_are_rejected_before_the_run(
     assert not Path("again").exists()
 
 
+def test_a_provider_without_a_baseline_is_rejected_unless_its_name_is_a_mistake(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """`--config none` leaves out the gate of the file that is there."""
+    assert berryeval(*BM25) == 0
+    assert berryeval("baseline", "set", "run", "-o", "kept.json") == 0
+    gate = "gate: {baseline: kept.json, rules: [{metric: RR, max_drop: 0}]}\n"
+    Path("berryeval.yaml").write_text(gate, encoding="utf-8")
+    capsys.readouterr()
+    again = ("eval", "--benchmarks", "drinks", "--output", "again", "--providers")
+    assert berryeval(*again, "bm52") == 2
+    assert "unknown provider 'bm52'; did you mean 'bm25'?" in capsys.readouterr().err
+    assert berryeval(*again, "bm25:whole") == 2
+    assert "has no bm25:whole on drinks" in (said := capsys.readouterr().err)
+    assert "--config none leaves out the rules of berryeval.yaml" in said
+    assert not Path("again").exists()
+    assert berryeval(*again, "bm25:whole", "--config", "none") == 0
+
+
 def test_a_run_is_no_baseline_of_itself(capsys: pytest.CaptureFixture[str]) -> None:
     """A resumed run is rejected, too; a file of the run is accepted."""
     assert berryeval(*BM25) == 0
@@ -633,7 +652,7 @@ def test_warnings_about_queries_are_one_line_for_each_provider(
     ]
     assert berryeval(*command, "--verbose") == 0
     lines = capsys.readouterr().err.splitlines()
-    assert "warning: bm25:fixed-5: Query q4 returned no relevant results" in lines
+    assert "debug: bm25:fixed-5: Query q4 returned no relevant results" in lines
 
 
 def test_our_warnings_have_no_source_path() -> None:

@@ -45,7 +45,7 @@ def test_generate_writes_a_benchmark_that_eval_takes(capsys: pytest.CaptureFixtu
     out = capsys.readouterr().out
     assert out.startswith("written: docs-generated (8 queries, 3 documents)\n")
     assert "generated, not reviewed: read docs-generated/datasheet.md\n" in out
-    assert out.endswith("next: berryeval eval docs-generated --providers bm25 hybrid\n")
+    assert out.endswith("next: berryeval eval docs-generated --providers bm25 bm25:fixed-400\n")
     assert {path.name for path in Path("docs-generated").iterdir()} == FILES
     assert berryeval("validate", "docs-generated") == 0
     assert "generated (known-item), not reviewed" in capsys.readouterr().out

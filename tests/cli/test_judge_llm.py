@@ -223,7 +223,7 @@ def test_missing_key_and_package(
     assert "OPENAI_API_KEY is not set" in capsys.readouterr().err
     monkeypatch.setitem(sys.modules, "httpx", None)
     assert judge("http://127.0.0.1:1/v1") == 2
-    assert "pip install 'berryeval[http]'" in capsys.readouterr().err
+    assert 'pip install "httpx>=0.27"' in capsys.readouterr().err
     assert files() == before
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -240,6 +241,19 @@ def test_the_latest_is_the_newest_of_folders_and_store(capsys: pytest.CaptureFix
         assert berryeval("runs", "show", name, "--json") == 0
         found.append(data_of(capsys)["run"])
     assert found == [run_file().parent.name, "run-0001"]
+
+
+def test_of_runs_of_one_second_the_latest_began_last(capsys: pytest.CaptureFixture[str]) -> None:
+    """Names do not decide: `latest` is what was typed last, also in a script."""
+    assert berryeval(*EVAL, "--quiet", "--store", "none") == 0
+    first = run_file().parent.rename(run_file().parent.with_name("2026-01-01T00-00-00-zebra"))
+    second = Path(shutil.copytree(first, first.with_name("2026-01-01T00-00-00-apple")))
+    for age, folder in enumerate((second, first)):
+        os.utime(folder / "manifest.json", (2e9 - age, 2e9 - age))
+    for command in (("runs", "show"), ("eval", "--store", "none", "--resume")):
+        capsys.readouterr()
+        assert berryeval(*command, "latest", "--json") == 0
+        assert data_of(capsys)["folder"].endswith("apple")
 
 
 def test_a_store_that_is_broken_hides_no_folder(

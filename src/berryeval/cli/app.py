@@ -21,16 +21,20 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from io import TextIOWrapper
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from cyclopts import App, CycloptsError
 from cyclopts.exceptions import UnusedCliTokensError
+from cyclopts.help import DefaultFormatter, HelpPanel, InlineText
 
 from berryeval import __version__
 from berryeval._internal.masking import mask_known
 from berryeval._internal.text import escape_commands, escape_controls
 from berryeval.cli.streams import end_in_time, find_lost_output, secure_streams
 from berryeval.errors import BerryEvalError, ConfigurationError, RunFailedError
+
+if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions
 
 EXIT_PASSED: Final = 0
 EXIT_FAILED: Final = 1
@@ -54,6 +58,7 @@ _COMMANDS: Final = (
     ("compare:compare", "compare", "Compare runs and test the differences for significance."),
     ("init:init", "init", "Write a starting berryeval.yaml."),
     ("score:score", "score", "Score a run against judgments."),
+    ("fuse:fuse", "fuse", "Fuse the rankings of several runs into one."),
     ("report:report", "report", "Write a report on runs, in any format."),
     ("serve:serve", "serve", "Look at runs and judge them in the browser."),
     ("validate:validate", "validate", "Check a benchmark for faults."),
@@ -61,11 +66,70 @@ _COMMANDS: Final = (
     ("generate:generate", "generate", "Make a benchmark of queries from your documents."),
     ("version:version", "version", "Show versions and the backend in use."),
 )
+_EPILOGUE: Final = (
+    "Exit codes: 0 passed, 1 quality failed, 2 wrong usage or configuration, "
+    "3 the run failed. Every command accepts --quiet (no warnings or hints), --verbose "
+    f"(log lines) and {DEBUG_FLAG} (traceback of an error)."
+)
+# The last lines of each help page; a test runs them as they are.
+EXAMPLES: Final = {
+    "": "berryeval eval technical-docs --providers bm25 bm25:fixed-400",
+    "eval": "berryeval eval technical-docs --providers bm25 bm25:fixed-400",
+    "gate": "berryeval gate latest --baseline berryeval-baseline.json --max-drop nDCG@10=0.01",
+    "compare": "berryeval compare latest --baseline bm25 -m nDCG@10 AP",
+    "init": "berryeval init docs",
+    "score": "berryeval score qrels.txt bm25.run -m nDCG@10 AP P@5",
+    "fuse": "berryeval fuse bm25.run dense.run --method rrf -o fused.run",
+    "report": "berryeval report latest --format markdown",
+    "serve": "berryeval serve --port 0",
+    "validate": "berryeval validate technical-docs",
+    "inspect": "berryeval inspect technical-docs",
+    "generate": "berryeval generate docs --count 20",
+    "version": "berryeval version --json",
+    "trec-eval": "berryeval trec-eval -m ndcg_cut.10 qrels.txt bm25.run",
+    "baseline": "berryeval baseline set latest",
+    "baseline set": "berryeval baseline set latest",
+    "baseline show": "berryeval baseline show berryeval-baseline.json",
+    "baseline diff": "berryeval baseline diff latest",
+    "completion": "berryeval completion install",
+    "completion install": "berryeval completion install bash",
+    "completion show": "berryeval completion show zsh",
+    "judge": "berryeval judge pool latest --strategy decisive",
+    "judge pool": "berryeval judge pool latest --strategy decisive",
+    "judge status": "berryeval judge status",
+    "judge next": "berryeval judge next --judge ann",
+    "judge llm": "berryeval judge llm --model gpt-4o-mini --limit 20",
+    "judge export": "berryeval judge export --judge ann --output ann.csv",
+    "judge import": "berryeval judge import ann.csv --judge ann",
+    "judge apply": "berryeval judge apply --output judged",
+    "judge agree": "berryeval judge agree",
+    "judge calibrate": "berryeval judge calibrate --judge my-model",
+    "list": "berryeval list metrics",
+    "list chunkers": "berryeval list chunkers",
+    "list providers": "berryeval list providers",
+    "list metrics": "berryeval list metrics",
+    "list benchmarks": "berryeval list benchmarks",
+    "list formats": "berryeval list formats",
+    "list exporters": "berryeval list exporters",
+    "runs": "berryeval runs list --since 30d",
+    "runs list": "berryeval runs list --benchmark technical-docs --since 30d -m nDCG@10 RR",
+    "runs show": "berryeval runs show latest~1",
+    "runs trend": "berryeval runs trend nDCG@10 --benchmark technical-docs",
+    "runs export": "berryeval runs export latest -o latest.json",
+    "runs import": "berryeval runs import .berryeval/runs",
+    "runs push": "berryeval runs push https://eval.example.org/berry latest",
+    "runs prune": "berryeval runs prune --keep 100 --older-than 90d --dry-run",
+    "runs rescore": "berryeval runs rescore latest -m nDCG@20 bpref --save",
+}
 _GROUPS: Final = {
     ("baseline", "Work with the baseline that runs are compared with."): (
         ("baseline:set_baseline", "set", "Save the scores of a run as the baseline."),
         ("baseline:show", "show", "Show the contents of a baseline."),
         ("baseline:diff", "diff", "Show how a run differs from the baseline."),
+    ),
+    ("completion", "Complete commands, options and names in the shell."): (
+        ("completion:install", "install", "Install completion for your shell."),
+        ("completion:show", "show", "Print the script that completes."),
     ),
     ("judge", "Judge what runs found: by people, by a model, and how far they agree."): (
         ("judge_pool:pool", "pool", "Pool the hits of runs for judging."),
@@ -104,21 +168,21 @@ def build_app() -> App:
     app = App(
         name="berryeval",
         help="Evaluate retrieval: exact metrics, fast.",
-        help_epilogue=(
-            "Exit codes: 0 passed, 1 quality failed, 2 wrong usage or configuration, "
-            "3 the run failed. Every command accepts --quiet (no warnings or hints), --verbose "
-            f"(log lines) and {DEBUG_FLAG} (traceback of an error)."
-        ),
+        help_epilogue=write_epilogue(""),
         help_format="plaintext",
+        help_formatter=_HelpPrinter(),
         version=__version__,
     )
     for target, name, text in _COMMANDS:
         names = [name, "evaluate"] if name == "eval" else [name]
-        app.command(f"berryeval.cli.{target}", name=names, help=text)
+        end = write_epilogue(name)
+        app.command(f"berryeval.cli.{target}", name=names, help=text, help_epilogue=end)
     for (group, about), commands in _GROUPS.items():
-        inner = App(name=group, help=about, help_format="plaintext")
+        end = write_epilogue(group)
+        inner = App(name=group, help=about, help_format="plaintext", help_epilogue=end)
         for target, name, text in commands:
-            inner.command(f"berryeval.cli.{target}", name=name, help=text)
+            end = write_epilogue(f"{group} {name}")
+            inner.command(f"berryeval.cli.{target}", name=name, help=text, help_epilogue=end)
         app.command(inner)
     app.command(
         "berryeval.cli.trec_eval:trec_eval",
@@ -129,6 +193,25 @@ def build_app() -> App:
         end_of_options_delimiter="",
     )
     return app
+
+
+class _HelpPrinter(DefaultFormatter):
+    """Boxes of help pages without the line breaks of docstrings and the defaults of flags."""
+
+    def __call__(self, console: Console, options: ConsoleOptions, panel: HelpPanel) -> None:
+        """Print a box."""
+        entries = []
+        for entry in panel.entries:
+            text = getattr(getattr(entry.description, "primary_renderable", None), "plain", "")
+            about = InlineText.from_format(" ".join(text.split()), format="plaintext")
+            default = None if entry.default in {"False", '""'} else entry.default
+            entries.append(entry.copy(description=about, default=default))
+        super().__call__(console, options, panel.copy(entries=entries))
+
+
+def write_epilogue(command: str) -> str:
+    """Write the end of a help page, whose last line is an example that can be run."""
+    return f"{_EPILOGUE}\n\nExample:\n{EXAMPLES[command]}"
 
 
 def main() -> None:

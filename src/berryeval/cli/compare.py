@@ -75,8 +75,6 @@ def compare(  # noqa: PLR0913 - the options of the command
     One run compares its providers. Several runs compare the providers they share, old against new;
     RUN#PROVIDER names one provider of a run.
 
-    Examples: berryeval compare latest --baseline bm25, or berryeval compare OLD NEW -m nDCG@10 AP
-
     Args:
         runs: Folders, run.json files, names or `latest`; RUN#PROVIDER selects one provider. With
             --qrels: run files, as `berryeval score` reads them.
@@ -188,7 +186,7 @@ def _print_comparison(screen: Console, one: ComparedBenchmark) -> None:
         print_indented(screen, f"note: {note}", 2)
     screen.print()
     for (baseline, system), rows in group_by_pair(found).items():
-        queries = pluralize(rows[0].n, "query", "queries")
+        queries = pluralize(rows[0].n, "query")
         screen.print(f"{system} against {baseline}, {queries}", style="bold")
         screen.print(_build_table(screen, [("", row) for row in rows], "metric", one))
         print_indented(screen, rows[0].sentence, 2)

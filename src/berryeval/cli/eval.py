@@ -14,7 +14,7 @@ from berryeval.cli.app import EXIT_FAILED, EXIT_PASSED, EXIT_RUN_FAILED
 from berryeval.cli.eval_view import View
 from berryeval.cli.flags import Depth, Flag, Format, Metrics, OutputFolder, Quiet, Several, Verbose
 from berryeval.cli.inspect import read_options
-from berryeval.cli.logs import error_screen, flush_lines, log_level, log_lines, progress_on
+from berryeval.cli.logs import error_screen, log_level, log_lines, progress_on
 from berryeval.workflows import RunRequest, evaluate, plan_run, read_list, write_baseline_page
 
 if TYPE_CHECKING:
@@ -60,6 +60,7 @@ def run_eval(  # noqa: PLR0913 - the options of the command
     label: str | None = None,
     eval_dir: str | None = None,
     baseline_doc: str | None = None,
+    trace: str | None = None,
     json: Flag = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -67,8 +68,6 @@ def run_eval(  # noqa: PLR0913 - the options of the command
     """Run providers on benchmarks, score their answers, and print the table.
 
     Settings come from flags, then BERRYEVAL_* variables, then berryeval.yaml.
-
-    Example: berryeval eval technical-docs --providers bm25 hybrid bm25:fixed-400
 
     Args:
         benchmarks: Bundled benchmarks, or files or folders in any format that can be loaded.
@@ -84,7 +83,8 @@ def run_eval(  # noqa: PLR0913 - the options of the command
         concurrency: Number of queries asked at once (4; 1 for providers in this process).
         timeout: Seconds per attempt (30).
         batch: Queries per call, for providers that take several (1).
-        config: Configuration file; ./berryeval.yaml by default. The functions it names are run.
+        config: Configuration file, or none; ./berryeval.yaml by default. The functions it names
+            are run.
         output: Folder of the run; a new one below .berryeval/runs by default.
         resume: Folder or name of a run to resume, or `latest`; the plan is read from it, with the
             functions it names.
@@ -104,6 +104,7 @@ def run_eval(  # noqa: PLR0913 - the options of the command
         label: Label in the names of the CSV files, for BENCHMARK-PROVIDER.
         eval_dir: Folder that collects the CSV files of all runs; the folder of the run by default.
         baseline_doc: Markdown file for the page of measured baselines.
+        trace: OpenTelemetry spans: spans, contents (with texts), none, auto (if a tracer is set).
         json: Print JSON, in full precision.
         quiet: Print only tables and errors: no warnings, notes or progress.
         verbose: Show the log, a line per query.
@@ -115,7 +116,7 @@ def run_eval(  # noqa: PLR0913 - the options of the command
             "limit": limit, "filter": filter, "tags": tag, "seed": seed, "judged": judged,
             "thresholds": fail_below,
             "concurrency": concurrency, "timeout": timeout, "batch": batch,
-            "export": export, "label": label, "eval_dir": eval_dir,
+            "export": export, "label": label, "eval_dir": eval_dir, "trace": trace,
         },
         config=config, output=output, resume=resume, retry_errors=retry_errors, trust=trust,
         baseline=baseline, max_drop=max_drop, strict=strict, strict_data=strict_data,
@@ -135,7 +136,6 @@ def run_eval(  # noqa: PLR0913 - the options of the command
                 plan, folder, listener, retry_errors=retry_errors, group_by=groups, store=place,
                 export=plan.export,
             )  # fmt: skip
-        flush_lines()
         _report_exports(done)
         if baseline_doc:
             write_baseline_page(baseline_doc, plan, done.results)
@@ -181,5 +181,5 @@ def _suggest_resuming(done: Evaluation) -> None:
     if failed:
         log.warning(
             "%s failed and --resume alone keeps that as 0; to ask again: %s",
-            pluralize(failed, "query", "queries"), format_resume_command(path, "--retry-errors"),
+            pluralize(failed, "query"), format_resume_command(path, "--retry-errors"),
         )  # fmt: skip

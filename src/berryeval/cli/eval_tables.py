@@ -15,7 +15,7 @@ from berryeval.cli.eval_view import explain_times, limit_remarks
 from berryeval.cli.gate import print_verdicts
 from berryeval.cli.output import console, print_indented, safe_screen
 from berryeval.metrics import parse_metrics
-from berryeval.reports import build_legend, build_scores_table
+from berryeval.reports import build_legend, build_scores_table, list_stage_tables
 from berryeval.runs import find_deeper
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from berryeval.cli.eval_view import View
     from berryeval.reports import Cell
+    from berryeval.reports import Table as NeutralTable
     from berryeval.runs import BenchmarkRecord, ProviderRecord
     from berryeval.scoring import Scores
     from berryeval.workflows import BenchmarkResult, WorstQuery
@@ -85,8 +86,25 @@ def print_legend(screen: Console, tables: Sequence[Scores | None], metrics: Sequ
 def build_speed_table(providers: Mapping[str, ProviderRecord]) -> Table:
     """Build the table of times, costs and outcomes by the name of the provider."""
     scores = {name: one.scores for name, one in providers.items()}
-    whole = build_scores_table(scores, (), list(providers.values()), percentiles=_SPEED)
-    table = _start_table()
+    return _show(build_scores_table(scores, (), list(providers.values()), percentiles=_SPEED))
+
+
+def print_stages(
+    screen: Console, providers: Sequence[ProviderRecord], *, quiet: bool = False
+) -> None:
+    """Print what each stage of a provider with several changes, takes and could reach."""
+    for one in list_stage_tables({one.name: one for one in providers}):
+        screen.print()
+        screen.print(f"stages of {one.provider}", style="bold")
+        for table in (one.quality, one.speed):
+            if table.rows:
+                screen.print(_show(table))
+        if not quiet:
+            print_indented(screen, one.note, 0, style="dim")
+
+
+def _show(whole: NeutralTable) -> Table:
+    table = _start_table(whole.columns[0].title)
     for column in whole.columns[1:]:
         how: dict[str, Any] = {"justify": "right"} if column.numeric else {"overflow": "fold"}
         table.add_column(column.title, **how)
@@ -95,9 +113,9 @@ def build_speed_table(providers: Mapping[str, ProviderRecord]) -> Table:
     return table
 
 
-def _start_table() -> Table:
+def _start_table(title: str = "provider") -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    table.add_column("provider", overflow="fold")
+    table.add_column(title, overflow="fold")
     return table
 
 
@@ -214,13 +232,14 @@ def print_view(view: View, *, quiet: bool) -> None:
 def _print_benchmark(screen: Console, view: View, result: BenchmarkResult, *, quiet: bool) -> None:
     part = result.record
     metrics = [str(metric) for metric in parse_metrics(view.done.plan.scored)]
-    queries = pluralize(len(part.queries), "query", "queries")
+    queries = pluralize(len(part.queries), "query")
     about = f"{queries}, {part.k} hits each{strategy_note(part.providers)}"
     screen.print(f"{part.name}: {about}", style="bold")
     screen.print()
     print_tables(screen, {one.name: one.scores for one in part.providers}, metrics, part.providers)
     if not quiet:
         _print_legend(screen, view, result, metrics)
+    print_stages(screen, part.providers, quiet=quiet)
     _print_groups(screen, view, part, metrics)
     print_warnings(screen, part.providers, quiet=quiet)
     for one in part.providers:
@@ -273,7 +292,7 @@ def _print_group_tables(
         rows = {provider: by_group.get(name) for provider, by_group in parts.items()}
         count = max(scores.count for scores in rows.values() if scores)
         screen.print()
-        queries = pluralize(count, "query", "queries")
+        queries = pluralize(count, "query")
         screen.print(f"{by} {name}: {queries}", style="bold")
         for table in quality_tables(rows, metrics, screen.width):
             screen.print(table)
@@ -313,3 +332,5 @@ def _print_places(screen: Console, view: View) -> None:
     for one in done.exported:
         for path in one.paths:
             screen.print(f"{one.format}: {path}", style="bold")
+        if one.place:
+            screen.print(one.place, style="bold")

@@ -74,6 +74,7 @@ class View:
             "failure": one.failure,
             "outcomes": one.outcomes,
             **describe_speed(one),
+            "stages": describe_stages(one),
             "out_of_scope": one.out_of_scope,
             "warnings": list(one.warnings),
             "unknown_ids": dict(one.unknown_ids) or None,
@@ -98,6 +99,23 @@ def describe_speed(one: ProviderRecord) -> dict[str, Any]:
         "batch": one.latency.batch if one.latency else 1,
         "cost_per_query": dict(one.cost),
     }
+
+
+def describe_stages(one: ProviderRecord) -> list[dict[str, Any]]:
+    """Return the stages of a provider for JSON; empty if it searches in one."""
+    return [
+        {
+            "stage": stage.name,
+            "reranked": stage.reranked,
+            "recall": stage.recall,
+            "failed": stage.failed,
+            "latency_seconds": {name: getattr(stage.latency, name, None) for name in _LATENCY},
+            "cost_per_query": dict(stage.cost),
+            "scores": dict(stage.scores.mean) if stage.scores else None,
+            "ideal": dict(stage.ideal.mean) if stage.ideal else None,
+        }
+        for stage in one.stages
+    ]
 
 
 def explain_times(plan: Plan, result: BenchmarkResult) -> Iterator[str]:

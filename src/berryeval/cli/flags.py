@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Final
 
-from cyclopts import Parameter
+from cyclopts import CycloptsError, Parameter
 
 STDOUT: Final = "-"
 
@@ -15,10 +16,19 @@ def _reject_flag(_: Any, value: str | None) -> None:
         raise ValueError(f"expected a path, or - for stdout, found {value!r}")
 
 
+def _reject_unknown(_: Any, value: str | Sequence[str]) -> None:
+    """Reject a file that starts with a hyphen: it is an option that the command does not have."""
+    for one in [value] if isinstance(value, str) else value:
+        if one.startswith("-") and one != STDOUT:
+            raise CycloptsError(msg=f"Unknown option: {one}.")
+
+
 _PATH: Final = Parameter(
     name=["--output", "-o"], allow_leading_hyphen=True, validator=_reject_flag, negative=""
 )
 
+# A file to read, or - for stdin.
+File = Annotated[str, Parameter(allow_leading_hyphen=True, validator=_reject_unknown)]
 Flag = Annotated[bool, Parameter(negative="")]
 Several = Annotated[list[str] | None, Parameter(consume_multiple=True, negative="")]
 Metrics = Annotated[

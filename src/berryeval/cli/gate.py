@@ -58,11 +58,9 @@ def gate(  # noqa: PLR0913 - the options of the command
     `on_inconclusive: fail`. In GitHub Actions the command adds
     to the step summary and annotates failures.
 
-    Example: berryeval gate latest --baseline berryeval-baseline.json --max-drop nDCG@10=0.01
-
     Args:
         run: A run folder, its run.json, the name of a run, or `latest`.
-        config: Configuration file; default: ./berryeval.yaml if it exists.
+        config: Configuration file, or none; default: ./berryeval.yaml if it exists.
         baseline: Reference for drops: a file of `berryeval baseline set`, or a run.
         fail_below: Lowest accepted value of a metric: --fail-below recall@10=0.80.
         max_drop: Largest accepted drop below the baseline: --max-drop nDCG@10=0.01.

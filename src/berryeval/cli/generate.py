@@ -50,8 +50,6 @@ def generate(  # noqa: PLR0913 - the options of the command
     The folder has a datasheet, the rejected queries, and questions.csv: write yes or no under keep,
     correct the questions, and apply it with --reviewed.
 
-    Example: berryeval generate docs --count 100
-
     Args:
         corpus: Your documents (texts, JSON Lines, TREC), or a benchmark, whose documents are used;
             with --reviewed the generated folder.
@@ -94,7 +92,7 @@ def generate(  # noqa: PLR0913 - the options of the command
     request = GenerationRequest(corpus, output, count, how, asked or None)
     if dry_run:
         estimate = price_generation(request)
-        print_json("generate", _describe_estimate(estimate)) if json else _print_estimate(estimate)
+        print_json("generate", estimate.to_json()) if json else _print_estimate(estimate)
         return
     shows = asked and sys.stderr.isatty() and not is_quiet()
     done = generate_benchmark(request, partial(_print_progress, count) if shows else _print_nothing)
@@ -109,11 +107,6 @@ def _print_progress(count: int, kept: int) -> None:
 
 def _print_nothing(_kept: int) -> None:
     pass
-
-
-def _describe_estimate(found: JobEstimate) -> dict[str, Any]:
-    cost = None if found.cost is None else float(found.cost)
-    return {**found._asdict(), "cost": cost, "spent": float(found.spent)}
 
 
 def _print_estimate(found: JobEstimate) -> None:
@@ -161,7 +154,8 @@ def _print(done: Generation) -> None:
     _print_findings(done.report, done.folder.as_posix())
     if not is_quiet():
         print_line(f"generated, not reviewed: read {done.folder.as_posix()}/datasheet.md")
-        print_line(f"next: {format_command('eval', done.folder, '--providers', 'bm25', 'hybrid')}")
+        compared = ("--providers", "bm25", "bm25:fixed-400")  # both come with the base install
+        print_line(f"next: {format_command('eval', done.folder, *compared)}")
 
 
 def _describe_review(review: Reviewed) -> dict[str, Any]:
@@ -189,7 +183,7 @@ def _print_review(review: Reviewed) -> None:
 def _print_written(folder: str, benchmark: Benchmark) -> None:
     from berryeval.cli.output import print_line
 
-    queries = pluralize(len(benchmark.queries), "query", "queries")
+    queries = pluralize(len(benchmark.queries), "query")
     print_line(f"written: {folder} ({queries}, {pluralize(len(benchmark.documents), 'document')})")
 
 

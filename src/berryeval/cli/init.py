@@ -14,8 +14,6 @@ _FEW: Final = 15  # questions, as people begin with
 def init(folder: str | None = None, /, *, force: Flag = False, json: Flag = False) -> None:
     """Write a starting berryeval.yaml and a table of questions for your documents.
 
-    Example: berryeval init docs
-
     Args:
         folder: Your documents (texts or JSON Lines) or an existing benchmark; default: a bundled
             benchmark. Write a name that begins with a hyphen as ./-docs.

@@ -33,8 +33,6 @@ def agree(
 ) -> None:
     """Measure how far judges agree, and what their disagreement does to conclusions.
 
-    Examples: berryeval judge agree, or berryeval judge agree --benchmark spring-boot latest
-
     Args:
         runs: Runs whose systems are scored under each judge; default: those of the pool.
         benchmark: Benchmark; default: that of the only ledger in this folder.
@@ -216,8 +214,6 @@ def calibrate(
     json: Flag = False,
 ) -> None:
     """Compare a model's judgments with those of humans, and say whether to use it.
-
-    Example: berryeval judge calibrate --judge my-model
 
     Args:
         runs: Runs whose systems are scored under both; default: those of the pool.

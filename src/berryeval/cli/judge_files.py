@@ -30,8 +30,6 @@ def export(
     Fill in the column `grade` (? if you cannot tell) and, if you like, `note`; then:
     berryeval judge import FILE --judge NAME.
 
-    Example: berryeval judge export --judge ann --output ann.csv
-
     Args:
         output: File to write; default: stdout (-).
         format: csv or jsonl; default: the ending of --output, else csv.
@@ -78,8 +76,6 @@ def import_(
 
     A changed text, an unknown pair, a grade outside the scale: the faults are listed with their
     lines, and nothing is written. Rows without a grade are left for later.
-
-    Example: berryeval judge import ann.csv --judge ann
 
     Args:
         file: Sheet written by `berryeval judge export`.
@@ -142,8 +138,6 @@ def apply(
 
     The last adjudication decides, else the majority, else the vote of --judge; votes of models
     count only for pairs that no human judged. Undecided pairs keep the grade that they had.
-
-    Example: berryeval judge apply fruit --output fruit-judged
 
     Args:
         benchmark: Benchmark; default: the only one with a ledger here.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from berryeval.cli.flags import Flag
 
 if TYPE_CHECKING:
-    from berryeval.judging import JobEstimate, ModelVotes
+    from berryeval.judging import ModelVotes
     from berryeval.workflows import ModelJudging
 
 
@@ -40,8 +40,6 @@ def judge_llm(  # noqa: PLR0913 - the options of the command
     Queries and passages are sent to the server. The key is read from OPENAI_API_KEY. What was
     answered is never asked again, so an interrupted job goes on where it was. Calibrate the model
     against human judgments before you trust its grades.
-
-    Example: berryeval judge llm --model gpt-4o-mini --price-in 0.15 --price-out 0.6 --max-cost 2
 
     Args:
         runs: Runs whose hits (or answers) are judged; default: the pairs of the pool.
@@ -180,16 +178,11 @@ def _print_json(done: ModelJudging) -> None:
         {
             "judge": done.judge,
             "ledger": str(done.ledger),
-            "estimate": _describe_estimate(done.estimate),
+            "estimate": done.estimate.to_json(),
             "votes": None if done.votes is None else _describe_votes(done.votes),
             "notes": list(done.notes),
         },
     )
-
-
-def _describe_estimate(found: JobEstimate) -> dict[str, Any]:
-    cost = None if found.cost is None else float(found.cost)
-    return {**found._asdict(), "cost": cost, "spent": float(found.spent)}
 
 
 def _describe_votes(votes: ModelVotes) -> dict[str, Any]:

@@ -51,8 +51,6 @@ def judge_next(
     A pair is a query and a passage. Press the grade, or s to skip, ? if you cannot tell, n for a
     note, u to take the last grade back, q to end. A grade is stored before the next pair shows.
 
-    Example: berryeval judge next --judge ann
-
     Args:
         benchmark: Benchmark that was pooled; default: the only one with a pool here.
         ledger: Folder or store with the pool and the votes; default: beside the benchmark.
@@ -201,7 +199,7 @@ def _drop_keys() -> None:
 
 @contextmanager
 def _single_keys() -> Iterator[Callable[[], str]]:
-    """Read keys one by one, without Enter."""
+    """Read single keys, without Enter."""
     try:
         import termios
         import tty

@@ -26,8 +26,6 @@ def pool(
 ) -> None:
     """Pool the unjudged hits of runs, blind and shuffled, for judging.
 
-    Example: berryeval judge pool latest --strategy decisive
-
     Args:
         runs: Runs (folders, names, latest), RUN#PROVIDER, or TREC files with --benchmark.
         depth: Number of hits of each ranking to look at.
@@ -62,7 +60,7 @@ def _print_pool(done: Pooling) -> None:
     from berryeval.cli.output import console, print_indented
 
     screen, found = console(), done.pool
-    queries = pluralize(len({pair.query_id for pair in found.pairs}), "query", "queries")
+    queries = pluralize(len({pair.query_id for pair in found.pairs}), "query")
     before = len(found.pairs) - done.added
     kept = f", {before:,} were there" if before else ""
     screen.print(
@@ -105,8 +103,6 @@ def status(
 ) -> None:
     """Show what is judged, how far differences can still move, and what is left to decide.
 
-    Example: berryeval judge status
-
     Args:
         metrics: Metrics to compare by: -m nDCG@10 P@10; default: those of the pool.
         benchmark: Benchmark; default: that of the only ledger in the current folder.
@@ -130,7 +126,7 @@ def _print_status(found: PoolStatus) -> None:
     from berryeval.cli.output import build_table, console, print_indented
 
     screen, pool = console(), found.pool
-    queries = pluralize(len({pair.query_id for pair in pool.pairs}), "query", "queries")
+    queries = pluralize(len({pair.query_id for pair in pool.pairs}), "query")
     share = f" ({format_share(found.judged / len(pool.pairs))})" if pool.pairs else ""
     screen.print(
         f"{found.path}: {found.judged:,} of {len(pool.pairs):,} pairs of {queries} judged{share}; "

@@ -193,6 +193,7 @@ def providers(*, json: Flag = False) -> None:
     Args:
         json: JSON output.
     """
+    from berryeval._internal.optional import install_command
     from berryeval.providers import PROVIDERS, describe_provider
 
     found = [describe_provider(name) for name in PROVIDERS]
@@ -202,8 +203,8 @@ def providers(*, json: Flag = False) -> None:
             option.name if option.required else f"{option.name}={option.default!r}"
             for option in one.options
         )
-        install = f"pip install 'berryeval[{one.extra}]'" if one.extra else "no"
-        installed = "yes" if one.installed else install
+        missing = dict.fromkeys(one.missing, one.extra)
+        installed = "yes" if one.installed else install_command(missing) if one.extra else "no"
         rows.append((one.name, ", ".join(one.aliases), installed, one.summary, options))
     titles = ("provider", "other names", "installed", "what", "options")
     _print("providers", list(map(_describe_provider, found)), titles, rows, json=json)

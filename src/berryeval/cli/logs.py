@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import sys
+import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -28,7 +29,7 @@ LOG_VARIABLE: Final = "BERRYEVAL_LOG"
 _LEVELS: Final = ("debug", "info", "warning", "error")
 _PACKAGE: Final = Path(__file__).parents[1]
 _MAX_BARS: Final = 8
-_EXAMPLES: Final = 2  # after the first of warnings that are alike
+_SHORT: Final = 1.0  # seconds of a job without a bar
 
 
 def error_screen() -> Console:
@@ -56,41 +57,14 @@ def log_level(*, quiet: bool = False, verbose: bool = False) -> int:
 
 
 class _Lines(logging.Handler):
-    """A handler that prints a line per record, above a progress bar if there is one.
+    """A handler that prints a line per record, above a progress bar if there is one."""
 
-    Equal warnings about many queries of one provider become one line, unless all are asked for.
-    """
-
-    def __init__(self, screen: Console, *, collect: bool) -> None:
+    def __init__(self, screen: Console) -> None:
         super().__init__()
         self._screen = screen
-        self._collect = collect
-        self._held: list[logging.LogRecord] = []
 
     def emit(self, record: logging.LogRecord) -> None:
-        if self._held and _kind(self._held[0]) != _kind(record):
-            self.flush()
-        self._held.append(record)
-        if not (self._collect and hasattr(record, "provider")):
-            self.flush()
-
-    def flush(self) -> None:
-        """Print the records held back: the first, and the number of the others."""
-        if not self._held:
-            return
-        first, *others = self._held
-        self._held = []
-        about = f"{first.provider}: " if hasattr(first, "provider") else ""
-        named = ", ".join(
-            str(one.args[0]) for one in others[:_EXAMPLES] if isinstance(one.args, tuple)
-        )
-        more = f"{named}, …" if len(others) > _EXAMPLES else named
-        rest = f" (and {len(others):,} more like it: {more})" if others else ""
-        self._screen.print(f"{first.levelname.lower()}: {about}{first.getMessage()}{rest}")
-
-
-def _kind(record: logging.LogRecord) -> tuple[str, str, str]:
-    return record.levelname, str(record.msg), getattr(record, "provider", "")
+        self._screen.print(f"{record.levelname.lower()}: {record.getMessage()}")
 
 
 @contextmanager
@@ -100,7 +74,7 @@ def log_lines(screen: Console, level: int) -> Iterator[None]:
     if any(isinstance(one, _Lines) for one in ours.handlers):  # an outer block shows them
         yield
         return
-    lines = _Lines(screen, collect=level > logging.DEBUG)
+    lines = _Lines(screen)
     nothing, before = logging.NullHandler(), ours.level
     ours.addHandler(lines)
     ours.setLevel(level)
@@ -111,16 +85,9 @@ def log_lines(screen: Console, level: int) -> Iterator[None]:
         with _warnings_as_lines(ours):
             yield
     finally:
-        lines.flush()
         root.removeHandler(nothing)
         ours.removeHandler(lines)
         ours.setLevel(before)
-
-
-def flush_lines() -> None:
-    """Print the warnings held back, before other output follows."""
-    for handler in logging.getLogger("berryeval").handlers:
-        handler.flush()
 
 
 @contextmanager
@@ -211,3 +178,64 @@ class _Bars:
         if self._task is not None:
             self._progress.stop_task(self._task)
         self._task = None
+
+
+@contextmanager
+def rows_on(screen: Console, *, hidden: bool = False, quiet: bool = False) -> Iterator[RowBar]:
+    """Show how far the scoring of a large run is, with rows per second and the time left."""
+    bar = RowBar(screen, hidden=hidden or not screen.is_terminal, quiet=quiet)
+    try:
+        yield bar
+    finally:
+        bar.stop()
+
+
+class RowBar:
+    """A follower with a bar, which appears if the job takes longer than a second."""
+
+    def __init__(self, screen: Console, *, hidden: bool, quiet: bool) -> None:
+        self._screen = screen
+        self._hidden = hidden
+        self._quiet = quiet
+        self._start = time.monotonic()
+        self._progress: Progress | None = None
+
+    def advance(self, rows: int, fraction: float) -> None:
+        """Show the rows so far and the fraction of the run."""
+        spent = time.monotonic() - self._start
+        if self._hidden or spent < _SHORT:
+            return
+        if self._progress is None:
+            self._progress = _build_bar(self._screen)
+            self._progress.start()
+            self._progress.add_task("scoring", total=1.0, rate="", left="")
+        left = spent * (1 - fraction) / fraction if fraction > 0 else 0.0
+        self._progress.update(
+            self._progress.task_ids[0],
+            completed=fraction,
+            rate=f"{rows / 1e6:,.1f} million rows, {rows / spent:,.0f} rows/s",
+            left=f"{left:.0f} s left" if fraction > 0 else "",
+        )
+
+    def say(self, text: str) -> None:
+        """Print a warning."""
+        if not self._quiet:
+            self._screen.print(f"warning: {text}")
+
+    def stop(self) -> None:
+        """Remove the bar."""
+        if self._progress is not None:
+            self._progress.stop()
+
+
+def _build_bar(screen: Console) -> Progress:
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
+
+    return Progress(
+        BarColumn(bar_width=20),
+        TaskProgressColumn(),
+        TextColumn("{task.fields[rate]}", markup=False),
+        TextColumn("{task.fields[left]}", markup=False),
+        console=screen,
+        transient=True,
+    )

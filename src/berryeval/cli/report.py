@@ -26,13 +26,12 @@ def report(
 ) -> None:
     """Write a report on one or several runs.
 
-    Examples: berryeval report latest --format markdown, or berryeval report A B -o quality.html
-
     Args:
         runs: Runs: folders, files, names or `latest`; or reports in JSON.
         format: Names of `berryeval list exporters`; default: the ending of --output, or html.
         output: File or folder; - for stdout. Default: html goes to the run folder, csv to
-            BERRYEVAL_EVAL_DIR or the run folder, other formats to stdout.
+            BERRYEVAL_EVAL_DIR or the run folder, other formats to stdout. For a tracker: its
+            address (mlflow) or project (wandb).
         title: Title of the report.
         label: Replacement for BENCHMARK-PROVIDER in file names.
         json: Paths of the files as JSON; text that would go to stdout is included.
@@ -41,6 +40,7 @@ def report(
     from berryeval.cli.logs import error_screen, log_level, log_lines
     from berryeval.cli.output import print_json
     from berryeval.errors import ConfigurationError
+    from berryeval.reports import EXPORTERS
     from berryeval.workflows import build_report
 
     if not runs:
@@ -49,11 +49,14 @@ def report(
     with log_lines(error_screen(), log_level(quiet=quiet)):
         built, folder = build_report(runs, title)
     files = [
-        build_files(built, name, label, to_stdout=_goes_to_stdout(name, output)) for name in names
+        []
+        if EXPORTERS.get(name).track
+        else build_files(built, name, label, to_stdout=_goes_to_stdout(name, output))
+        for name in names
     ]  # all formats are built before one is written: an error stops all
     found = []
     for name, own in zip(names, files, strict=True):
-        written = _write(built, name, own, output, folder)
+        written = _track(built, name, output, label) or _write(built, name, own, output, folder)
         found += written
         if not json:
             _print(written, quiet=quiet)
@@ -68,7 +71,7 @@ def _print(written: list[dict[str, Any]], *, quiet: bool) -> None:
         if "text" in one:
             print_document(one["text"], one["format"])
         elif not quiet:
-            print_line(f"{one['format']}: {one['path']}")
+            print_line(one["place"] if "place" in one else f"{one['format']}: {one['path']}")
 
 
 def _read_formats(given: list[str], output: str | None) -> list[str]:
@@ -82,6 +85,11 @@ def _read_formats(given: list[str], output: str | None) -> list[str]:
     if not names:
         one_file = output not in (None, STDOUT) and not is_folder(str(output))
         names = [find_format(str(output)) if one_file else DEFAULT_FORMAT]
+    trackers = [name for name in names if EXPORTERS.get(name).track]
+    if trackers and output is not None and (len(names) > 1 or output == STDOUT):
+        raise ConfigurationError(
+            f"--output is the place of {trackers[0]}, which writes no file; give it alone"
+        )
     homes = [EXPORTERS.get(name).home if output is None else "" for name in names]
     if len(names) > 1 and output is not None and (output == STDOUT or not is_folder(output)):
         raise ConfigurationError(
@@ -98,6 +106,14 @@ def _goes_to_stdout(name: str, output: str | None) -> bool:
     from berryeval.reports import EXPORTERS
 
     return output == STDOUT or (output is None and EXPORTERS.get(name).home == "stdout")
+
+
+def _track(report: Report, name: str, place: str | None, label: str) -> list[dict[str, Any]]:
+    """Log the report to a tracker, if the format is one, at the place that --output names."""
+    from berryeval.reports import EXPORTERS
+
+    track = EXPORTERS.get(name).track
+    return [{"format": name, "place": track(report, place or "", label)}] if track else []
 
 
 def _write(

@@ -38,8 +38,6 @@ def export(
 
     Another ending or format writes a report, as `berryeval report` does.
 
-    Examples: berryeval runs export latest -o latest.json, or ... -o latest.csv
-
     Args:
         run: Name of a run or the start of it, its folder, `latest`, or `latest~1`.
         output: File to write; default: stdout (-). A name that ends in .gz is compressed.
@@ -160,8 +158,6 @@ def import_(
 
     A damaged file is named and left out; the others are added, and the exit code is 2.
 
-    Example: berryeval runs import .berryeval/runs
-
     Args:
         paths: Folders or files; default: .berryeval/runs.
         replace: Overwrite runs of the same name that differ.
@@ -200,8 +196,6 @@ def push(
 
     The token of a person with the role judge comes from BERRYEVAL_TOKEN or a file.
 
-    Example: berryeval runs push https://eval.example.org/berry latest
-
     Args:
         url: Address of the server.
         run: Name of a run or the start of it, its folder, `latest`, or `latest~1`.
@@ -233,8 +227,6 @@ def prune(
     json: Flag = False,
 ) -> None:
     """Delete old runs from the store; run folders stay, and `runs import` restores them.
-
-    Example: berryeval runs prune --keep 100 --older-than 90d
 
     Args:
         keep: Number of newest runs to keep.

@@ -43,8 +43,6 @@ def show(
 ) -> None:
     """Show one run: its versions, and its tables as `eval` printed them.
 
-    Example: berryeval runs show latest~1
-
     Args:
         run: Name of a run or the start of it, its folder, a file, `latest`, or `latest~1`.
         worst: Show the worst queries of every provider (3, or the given number).
@@ -83,9 +81,15 @@ def show(
 
 def _print_part(screen: Console, part: BenchmarkRecord) -> None:
     from berryeval._internal.text import pluralize
-    from berryeval.cli.eval_tables import print_legend, print_tables, print_warnings, strategy_note
+    from berryeval.cli.eval_tables import (
+        print_legend,
+        print_stages,
+        print_tables,
+        print_warnings,
+        strategy_note,
+    )
 
-    queries = pluralize(len(part.queries), "query", "queries")
+    queries = pluralize(len(part.queries), "query")
     about = f"{queries}, {part.k} hits each{strategy_note(part.providers)}"
     screen.print(f"{part.name}: {about}", style="bold")
     screen.print(part.content_hash, style="dim")
@@ -94,6 +98,7 @@ def _print_part(screen: Console, part: BenchmarkRecord) -> None:
     metrics = _shared_metrics(part)
     print_tables(screen, rows, metrics, part.providers)
     print_legend(screen, list(rows.values()), metrics)
+    print_stages(screen, part.providers)
     print_warnings(screen, part.providers)
 
 
@@ -123,6 +128,7 @@ def _describe(record: RunRecord, worst: int = 0) -> dict[str, Any]:
 
 
 def _describe_provider(part: BenchmarkRecord, one: ProviderRecord, worst: int) -> dict[str, Any]:
+    from berryeval.cli.eval_view import describe_stages
     from berryeval.workflows import worst_queries
 
     queries = [query.to_dict() for query in worst_queries(part, one, worst)] if worst else None
@@ -133,6 +139,7 @@ def _describe_provider(part: BenchmarkRecord, one: ProviderRecord, worst: int) -
         "outcomes": dict(one.outcomes),
         "latency_seconds": one.latency.to_json() if one.latency else None,
         "cost_per_query": dict(one.cost),
+        "stages": describe_stages(one),
         "out_of_scope": one.out_of_scope,
         "warnings": list(one.warnings),
         "unknown_ids": dict(one.unknown_ids) or None,
@@ -152,8 +159,6 @@ def list_runs(
     json: Flag = False,
 ) -> None:
     """List past runs, newest first.
-
-    Example: berryeval runs list --benchmark technical-docs --since 30d -m nDCG@10 RR
 
     Args:
         benchmark: Only runs on this benchmark.

@@ -35,8 +35,6 @@ def rescore(
 ) -> None:
     """Score a past run with other metrics or judgments, without searching again.
 
-    Example: berryeval runs rescore latest -m nDCG@20 bpref --save
-
     Args:
         run: Name of a run or the start of it, its folder, a file, `latest`, or `latest~1`.
         metrics: Metrics to compute: -m nDCG@10 AP, -m nDCG@10,AP, or -m repeated; default, if
@@ -82,7 +80,7 @@ def _print(parts: Sequence[Rescored], saved: list[str], *, per_query: bool) -> N
 
     screen = console()
     for part in parts:
-        queries = pluralize(part.count, "query", "queries")
+        queries = pluralize(part.count, "query")
         screen.print(f"{part.part.name}: {queries}; {_hash_of(part)}", style="bold")
         for name, scores in part.scores.items() if per_query else ():
             screen.print()

@@ -56,8 +56,6 @@ def trend(  # noqa: PLR0913 - the options of the command
     changed. Runs with no query in common, other queries or another number of hits appear as
     separate points.
 
-    Example: berryeval runs trend nDCG@10 --benchmark technical-docs -o trend.svg
-
     Args:
         metric: Name of a metric, in any spelling.
         benchmark: Only this benchmark.

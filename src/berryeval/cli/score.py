@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import csv as csv_format
 import sys
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Final
-
-from cyclopts import Parameter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from berryeval._internal import numbers
 from berryeval._internal.text import escape_line, pluralize
 from berryeval.cli.app import is_quiet
-from berryeval.cli.flags import Flag, Metrics
+from berryeval.cli.flags import File, Flag, Metrics
 from berryeval.cli.output import build_table, console, print_json, print_line
 
 if TYPE_CHECKING:
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from berryeval.workflows import FileScores
 
 
-File = Annotated[str, Parameter(allow_leading_hyphen=True)]
 _LISTED: Final = 5  # query ids in a remark
 
 
@@ -40,12 +38,14 @@ def score(  # noqa: PLR0913 - the options of the command
     lenient: Flag = False,
     audit: Flag = False,
     by: str | None = None,
+    engine: Literal["local", "spark"] = "local",
+    master: str | None = None,
 ) -> None:
     """Score one or more runs against judgments.
 
-    Files can be TREC, BEIR, MS MARCO, JSON, JSON Lines or Parquet, also compressed (.gz, .zst).
-
-    Example: berryeval score qrels.txt bm25.run -m nDCG@10 AP P@5
+    Files can be TREC, BEIR, MS MARCO, JSON, JSON Lines, CSV or Parquet, also compressed (.gz, .zst)
+    and folders or patterns ('run/*.parquet') of Parquet or CSV files. Large runs are scored while
+    they are read.
 
     Args:
         qrels: Judgments (TREC: query group document grade); - for stdin.
@@ -63,24 +63,36 @@ def score(  # noqa: PLR0913 - the options of the command
         audit: Findings that make scores doubtful: ties, unjudged documents, ... Faulty lines, NaN
             and repeated documents stop the scoring; with --lenient they are listed instead.
         by: JSON file {query: label}; adds scores per group of queries.
+        engine: Engine that scores: local, or spark for Parquet and CSV files of any size, also at
+            addresses such as s3a://.
+        master: Where Spark runs: local[2], spark://HOST:PORT, yarn, sc://HOST, ...
     """
+    from berryeval.cli.logs import error_screen, rows_on
     from berryeval.errors import ConfigurationError
-    from berryeval.workflows import score_files
+
+    score_files = _choose_engine(engine, master)
 
     if json + csv + trec_format > 1:
         raise ConfigurationError("choose one of --json, --csv and --trec-format")
     names = metrics or []
+    hidden = is_quiet() or (json and not sys.stdout.isatty())
     if more:
         _check_several(qrels, [run, *more], for_one=per_query or trec_format or audit or bool(by))
-        several = {
-            one: score_files(qrels, one, names, profile=profile, lenient=lenient)
-            for one in (run, *more)
-        }
-        for one in several.values():
-            _print_notes(one)
+        several = {}
+        for one in (run, *more):
+            with rows_on(error_screen(), hidden=hidden, quiet=is_quiet()) as follower:
+                several[one] = score_files(
+                    qrels, one, names, profile=profile, lenient=lenient, follower=follower
+                )
+        for scored in several.values():
+            _print_notes(scored)
         _print_several(several, json=json, csv=csv)
         return
-    found = score_files(qrels, run, names, profile=profile, lenient=lenient, audit=audit, by=by)
+    with rows_on(error_screen(), hidden=hidden, quiet=is_quiet()) as follower:
+        found = score_files(
+            qrels, run, names,
+            profile=profile, lenient=lenient, audit=audit, by=by, follower=follower,
+        )  # fmt: skip
     _print_notes(found)
     if json:
         _print_json(found, per_query=per_query)
@@ -90,6 +102,20 @@ def score(  # noqa: PLR0913 - the options of the command
         _print_trec(found.scores, per_query=per_query)
     else:
         _print_text(found, per_query=per_query)
+
+
+def _choose_engine(engine: str, master: str | None) -> Callable[..., FileScores]:
+    from berryeval.errors import ConfigurationError
+
+    if engine == "spark":
+        from berryeval.spark import score_spark_files
+
+        return partial(score_spark_files, master=master)
+    if master is not None:
+        raise ConfigurationError("--master needs --engine spark")
+    from berryeval.workflows import score_files
+
+    return score_files
 
 
 def _check_several(qrels: str, runs: list[str], *, for_one: bool) -> None:
@@ -249,7 +275,7 @@ def _build_summary(parts: Mapping[str, Sequence[Statistics]], head: str = "") ->
 
 def _list_remarks(found: FileScores) -> list[str]:
     scores, coverage = found.scores, found.coverage
-    queries = pluralize(len(scores.queries), "query", "queries")
+    queries = pluralize(len(scores.queries), "query")
     summary = (
         f"run {scores.run_name}, profile {found.profile}: {queries}, "
         f"{coverage.ok} ok, missing {_format_queries(coverage.missing)}, "

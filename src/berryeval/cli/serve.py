@@ -22,8 +22,6 @@ def serve(
 ) -> None:
     """Look at runs, compare them and judge their hits in the browser.
 
-    Example: berryeval serve --port 0
-
     Args:
         benchmarks: Benchmarks to judge; default: those with a pool in this folder.
         host: Address to listen on; only this machine reaches the default.
@@ -35,6 +33,10 @@ def serve(
         users: Let people sign in, each with a token and a role kept in the store; the first start
             makes you the administrator, who adds the others on the page People.
     """
+    from berryeval._internal.optional import require_modules
+
+    needed = ("uvicorn", "fastapi", "python_multipart", "sqlalchemy")
+    require_modules([("berryeval serve", dict.fromkeys(needed, "web"))])
     from berryeval.web import SiteSettings
     from berryeval.web import serve as start
 

@@ -12,6 +12,7 @@ from cyclopts import Parameter
 
 from berryeval import __version__
 from berryeval._internal.text import escape_controls, escape_line
+from berryeval.cli.app import EXAMPLES
 from berryeval.errors import BerryEvalError, DataError, RepeatedDocumentError
 
 if TYPE_CHECKING:
@@ -201,3 +202,4 @@ def _print_help() -> None:
     print("\nGroups of metrics:")
     for name, members in NICKNAMES.items():
         print(f"  {name:<10} {' '.join(members)}")
+    print(f"\nExample:\n{EXAMPLES['trec-eval']}")

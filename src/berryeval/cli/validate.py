@@ -62,7 +62,7 @@ def _print(benchmark: Benchmark, report: Report, most: int | None) -> None:
     screen = console()
     sizes = [
         pluralize(len(benchmark.documents), "document"),
-        pluralize(len(benchmark.queries), "query", "queries"),
+        pluralize(len(benchmark.queries), "query"),
         pluralize(len(benchmark.judgments), "judgment"),
     ]
     screen.print(f"{benchmark.name}: {', '.join(sizes)}")

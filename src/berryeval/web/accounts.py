@@ -115,7 +115,7 @@ class LocalAccounts:
 class UserAccounts:
     """The people of a store; tokens are kept as hashes, and shown once when they are made.
 
-    Whoever gets another token, or is removed, is signed out everywhere.
+    A new token, or the removal of a person, ends all sessions of that person.
     """
 
     def __init__(self, store: str | None, key: bytes) -> None:
@@ -127,7 +127,7 @@ class UserAccounts:
 
     @property
     def is_stale(self) -> bool:
-        """Whether the people were read too long ago, and nobody is reading them just now."""
+        """Whether the people were read too long ago, and are not being read at the moment."""
         is_being_read = self._lock.locked() and bool(self._people)
         return not is_being_read and time.monotonic() - self._read_at >= _FRESH
 
@@ -150,7 +150,7 @@ class UserAccounts:
         return found
 
     def add_first(self, name: str) -> str:
-        """Add an administrator if there is none; return the token, or ""."""
+        """Add an administrator to a store without one; return the token, or ""."""
         token = secrets.token_urlsafe(_KEY_BYTES)
         with open_history(self._store, make=True) as store:
             added = store.users.add_first(check_judge(name), hash_token(token))
@@ -255,7 +255,7 @@ def read_session(cookie: str, key: bytes) -> bool:
 
 
 def name_in_session(cookie: str) -> str:
-    """Return the name in a cookie, which may be forged; "" if there is none."""
+    """Return the name in a cookie, which may be forged; "" for a damaged cookie."""
     try:
         return bytes.fromhex(cookie.partition(".")[0]).decode()
     except ValueError:

@@ -1,33 +1,55 @@
-"""The API of runs: the list, one run, comparisons and trends."""
+"""The API of runs: the list, one run, comparisons, trends, and runs sent by other machines."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
+from urllib.parse import quote
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Depends, Query, Request
 from pydantic import BaseModel, ConfigDict, Field
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
 
-from berryeval.reports import Report, finding
+from berryeval.reports import Report
 from berryeval.runner import count_failed
 from berryeval.runs import NoStoreError
 from berryeval.web.comparison_pages import ComparisonRequest, compare
+from berryeval.web.guard import require_role
 from berryeval.web.query_table import Text  # noqa: TC001 - pydantic reads it
 from berryeval.web.run_listing import RunQuery, list_page
+from berryeval.web.run_pages import Trend, TrendRequest
 from berryeval.web.site import site_of
-from berryeval.web.trend_pages import Trend, TrendRequest
-from berryeval.workflows import judge_report
+from berryeval.workflows import add_pushed, judge_report
 
 if TYPE_CHECKING:
     from berryeval.runs import BenchmarkRecord, ProviderRecord
     from berryeval.stats import PairedDifference
 
 router = APIRouter(prefix="/api/v1", tags=["runs"])
+_BODY: Final[dict[str, Any]] = {
+    "requestBody": {
+        "required": True,
+        "description": "The record of a run, as `berryeval runs export` writes it; may be gzip.",
+        "content": {"application/json": {"schema": {"type": "object"}}},
+    }
+}
+_ANSWERS: Final[dict[int | str, dict[str, Any]]] = {
+    200: {"description": "The run was there already, or was replaced."},
+    409: {"description": "The store has a run of this name with other content."},
+    413: {"description": "The body is too large."},
+    422: {"description": "The body is not the record of a run."},
+}
 
 
-class Value(BaseModel):
-    """A metric: its mean over `n` queries, and its 95 % confidence interval where it is known."""
+class _Read(BaseModel):
+    """A part of an answer that is read from an object with the same attributes."""
 
     model_config = ConfigDict(from_attributes=True)
+
+
+class Value(_Read):
+    """A metric: its mean over `n` queries, and its 95 % confidence interval where it is known."""
 
     metric: str
     value: float
@@ -36,10 +58,8 @@ class Value(BaseModel):
     n: int
 
 
-class Latencies(BaseModel):
+class Latencies(_Read):
     """Seconds per answered query."""
-
-    model_config = ConfigDict(from_attributes=True)
 
     p50: float
     p95: float
@@ -47,10 +67,8 @@ class Latencies(BaseModel):
     max: float
 
 
-class ListedResult(BaseModel):
+class ListedResult(_Read):
     """The result of a provider on a benchmark."""
-
-    model_config = ConfigDict(from_attributes=True)
 
     benchmark: Text
     content_hash: str = Field(description="hash of the data")
@@ -63,10 +81,8 @@ class ListedResult(BaseModel):
     values: list[Value]
 
 
-class ListedRecord(BaseModel):
+class ListedRecord(_Read):
     """A run of the list."""
-
-    model_config = ConfigDict(from_attributes=True)
 
     id: Text
     created: str
@@ -83,10 +99,8 @@ class RunList(BaseModel):
     runs: list[ListedRecord]
 
 
-class JudgedRule(BaseModel):
+class JudgedRule(_Read):
     """The verdict of a rule of the gate that a run was made with."""
-
-    model_config = ConfigDict(from_attributes=True)
 
     status: str = Field(description="pass, fail or inconclusive")
     rule: Text
@@ -107,10 +121,8 @@ class RunDetail(BaseModel):
     verdicts: list[JudgedRule]
 
 
-class Difference(BaseModel):
+class Difference(_Read):
     """A system against the baseline of its comparison, by one metric."""
-
-    model_config = ConfigDict(from_attributes=True)
 
     metric: str
     baseline: Text
@@ -129,10 +141,8 @@ class Difference(BaseModel):
     sentence: Text
 
 
-class Moved(BaseModel):
+class Moved(_Read):
     """A query whose value changed much."""
-
-    model_config = ConfigDict(from_attributes=True)
 
     query_id: Text
     text: Text
@@ -161,10 +171,8 @@ class ComparedRuns(BaseModel):
     comparisons: list[Compared]
 
 
-class Limit(BaseModel):
+class Limit(_Read):
     """The limit of a gate, or the value of a baseline."""
-
-    model_config = ConfigDict(from_attributes=True)
 
     benchmark: Text
     provider: Text
@@ -254,19 +262,10 @@ def show_run(request: Request, name: str) -> RunDetail:
 
 
 def _describe(row: PairedDifference) -> Difference:
-    values = {name: getattr(row, name) for name in Difference.model_fields if name != "finding"}
-    return Difference(**values, finding=finding(row))
+    return Difference(**{name: getattr(row, name) for name in Difference.model_fields})
 
 
 def _describe_result(part: BenchmarkRecord, provider: ProviderRecord) -> ListedResult:
-    values: dict[str, Value] = {}
-    for scores in (provider.scores, provider.standard):
-        for name in scores.metrics if scores else ():
-            if scores is not None and name not in values:
-                low, high = scores.ci(name) if scores is provider.scores else (None, None)
-                values[name] = Value(
-                    metric=name, value=scores.mean[name], low=low, high=high, n=scores.count
-                )
     return ListedResult(
         benchmark=part.name,
         content_hash=part.content_hash,
@@ -276,5 +275,36 @@ def _describe_result(part: BenchmarkRecord, provider: ProviderRecord) -> ListedR
         failure=provider.failure,
         failed=count_failed(provider.outcomes),
         latency=Latencies.model_validate(provider.latency) if provider.latency else None,
-        values=list(values.values()),
+        values=[Value.model_validate(one) for one in provider.list_values()],
     )
+
+
+class PushedRun(BaseModel):
+    """A run that was sent."""
+
+    run: str = Field(description="Name of the run in the store; longer if another run has its own.")
+    how: str = Field(description="added, there already (identical), or replaced.")
+    path: str = Field(description="Path of its page on this server.")
+
+
+@router.post(
+    "/runs", response_model=PushedRun, status_code=201, responses=_ANSWERS, openapi_extra=_BODY,
+    dependencies=[Depends(require_role("judge"))],
+)  # fmt: skip
+async def push(
+    request: Request,
+    response: Response,
+    *,
+    replace: Annotated[bool, Query(description="Whether to overwrite one that differs.")] = False,
+) -> PushedRun:
+    """Add a run to the store; sending it again changes nothing."""
+    site, body = site_of(request), await request.body()
+    added = await run_in_threadpool(add_pushed, body, site.settings.store, replace=replace)
+    if added.how == "differs":
+        raise HTTPException(
+            409, f"the server has a run {added.id} with other content; push it with --replace"
+        )
+    if added.how != "added":
+        response.status_code = 200
+    path = f"{site.settings.root}/runs/{quote(added.id)}"
+    return PushedRun(run=added.id, how=added.how, path=path)

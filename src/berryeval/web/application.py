@@ -21,16 +21,12 @@ from berryeval.errors import BerryEvalError, ConfigurationError, NotWrittenError
 from berryeval.reports import report_script, report_style
 from berryeval.web import (
     api_judging,
-    api_push,
-    api_queries,
     api_runs,
     comparison_pages,
-    entrance,
     judging_pages,
     people_pages,
     query_pages,
     run_pages,
-    trend_pages,
 )
 from berryeval.web.frame import STATIC
 from berryeval.web.guard import Guard, refuse
@@ -42,15 +38,13 @@ log = logging.getLogger("berryeval")
 _TYPES: Final = {"report.css": "text/css", "report.js": "text/javascript"}  # made by the report
 _ROUTERS: Final = (
     api_judging.router,  # the first: votes are asked for most
-    entrance.router,
+    people_pages.entrance,
     people_pages.router,
     query_pages.router,
     judging_pages.router,
-    api_queries.router,
-    api_push.router,
+    query_pages.api,
     api_runs.router,
     comparison_pages.router,
-    trend_pages.router,
     run_pages.router,  # the last: /runs/NAME takes any name
 )
 

@@ -187,7 +187,7 @@ def require_role(role: Role) -> Callable[[Request], Awaitable[Person]]:
 
 
 def check_role(person: Person, role: Role) -> Person:
-    """Return a person who has this role; others are refused."""
+    """Return the person, or raise an error unless the person has this role."""
     if not person.may(role):
         raise HTTPException(403, f"this needs the role {role}; {person.name} may {person.role}")
     return person

@@ -10,13 +10,13 @@ from pydantic import BaseModel, Field
 
 from berryeval.data import SECTION_SEPARATOR
 from berryeval.errors import DataError
-from berryeval.reports import collect_wanted, shade_grade
+from berryeval.reports import collect_wanted, shade_grade, values_by_query
+from berryeval.runs import AnswerTally
 from berryeval.web.query_table import (
     QueryTable,
     TableRequest,
     TableSystem,
     Text,
-    values_by_query,
 )
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class RankedHit(BaseModel):
     id: Text
     name: Annotated[Text, Field(description="Document and headings, if known")]
     score: float
-    grade: Annotated[float | None, Field(description="Grade; null if nobody judged the hit")]
+    grade: Annotated[float | None, Field(description="Grade; null for an unjudged hit")]
     shade: int
     first: Annotated[
         int | None, Field(description="Rank of the same hit in the first ranking; null if none")
@@ -241,7 +241,7 @@ def _view_ranking(
         error=answer.error,
         latency=answer.latency,
         answer=answer.answer,
-        found=sum((hit.grade or 0) > 0 for hit in answer.hits),
+        found=AnswerTally.of(answer).found,
         hits=[
             _view_hit(table, system, rank, hit, first.get(hit.id))
             for rank, hit in enumerate(answer.hits, start=1)

@@ -12,10 +12,18 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from berryeval._internal.validate import suggest
-from berryeval.benchmarks import bundled_benchmarks
+from berryeval.benchmarks import bundled_benchmarks, find_named
 from berryeval.errors import BerryEvalError, ConfigurationError, DataError
-from berryeval.metrics import direction_of
-from berryeval.reports import Report, Section, System
+from berryeval.metrics import find_deciding
+from berryeval.reports import (
+    Report,
+    Section,
+    System,
+    collect_texts,
+    find_highest_grade,
+    values_by_query,
+)
+from berryeval.runner import FAILED
 from berryeval.runs import STANDARD, RunRecord
 from berryeval.web.comparison_pages import ComparisonRequest, find_compared, select_providers
 from berryeval.web.shelf import Kept, is_inside
@@ -31,7 +39,6 @@ if TYPE_CHECKING:
 log = logging.getLogger("berryeval")
 Show: TypeAlias = Literal["all", "different", "missed", "nothing", "unjudged", "failed"]
 _KEPT: Final = 8  # tables in memory
-_UNFAILED: Final = ("ok", "empty", "missing")  # outcomes
 
 
 def _encodable(text: Any) -> Any:
@@ -146,15 +153,13 @@ class QueryTable:
 
     @cached_property
     def passages(self) -> dict[str, str]:
-        """Excerpts of all hits by the name of their place."""
-        parts = {id(one.benchmark): one.benchmark for one in self.systems}
-        return {one.name: one.text for part in parts.values() for one in part.passages}
+        """Beginnings of the texts of hits and missed targets, by name."""
+        return collect_texts(self.systems)
 
     @cached_property
     def highest(self) -> float:
         """The highest grade."""
-        grades = (system.answers.highest_grade for system in self.systems)
-        return max((grade for grade in grades if grade is not None), default=1.0)
+        return find_highest_grade(self.systems)
 
     @cached_property
     def choices(self) -> dict[str, list[str]]:
@@ -209,8 +214,7 @@ class QueryTable:
         if wanted and wanted not in self.metrics:
             raise ConfigurationError(f"no run has the metric {wanted!r:.80}; "
                                      f"{suggest(wanted, self.metrics)}")  # fmt: skip
-        names = (name for name in self.metrics if direction_of(name) != "neither")
-        return wanted or next(names, "")
+        return wanted or find_deciding(self.metrics)
 
     def list_rows(self, metric: str) -> list[QueryRow]:
         """Return a row per query by a metric, in the order of the benchmark."""
@@ -314,12 +318,6 @@ def _find_section(report: Report, benchmark: str) -> Section:
     return report.sections[names.index(benchmark) if benchmark else 0]
 
 
-def values_by_query(system: System, metric: str) -> dict[str, float]:
-    """Return the value of each query; empty if the system lacks the metric."""
-    scores = system.record.scores_with(metric) if metric else None
-    return scores.per_query(metric) if scores is not None else {}
-
-
 def _value_at(place: int, row: QueryRow) -> float | None:
     return row.values[place]
 
@@ -351,7 +349,7 @@ _SHOWN: Final[dict[str, Callable[[QueryRow], bool]]] = {
     "missed": lambda row: any(one < row.wanted for one in row.found),
     "nothing": lambda row: not any(row.found),
     "unjudged": lambda row: row.unjudged > 0,
-    "failed": lambda row: any(one not in _UNFAILED for one in row.outcomes),
+    "failed": lambda row: any(one in FAILED for one in row.outcomes),
 }
 
 
@@ -365,7 +363,7 @@ def check_place(run: RunRecord, benchmark: str, settings: SiteSettings) -> None:
         return
     known = {*bundled_benchmarks(), *settings.benchmarks}
     places = {run.id, benchmark, *_list_texts(run.plan.get("benchmarks"))} - known
-    if not all(map(is_inside, places)):
+    if not all(map(is_inside, places)) or any(map(find_named, places)):  # no downloads
         raise DataError(f"the benchmark {benchmark} is not in the folder of this server")
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -24,6 +23,7 @@ from berryeval.judging import (
     open_ledger,
     order_disputed,
 )
+from berryeval.web.shelf import Kept
 from berryeval.web.vote_writer import VoteWriter
 from berryeval.workflows import (
     OpenPool,
@@ -33,6 +33,8 @@ from berryeval.workflows import (
     find_benchmark,
     greet_judge,
     load_judged,
+    locate_run,
+    name_source,
     open_pool,
 )
 
@@ -118,7 +120,7 @@ class Room:
     def look(self) -> None:
         """Take in the votes of other processes, at most every few seconds.
 
-        Nobody who votes waits for it.
+        Votes do not wait for it.
         """
         if self._has_looked():
             return
@@ -207,7 +209,7 @@ class Room:
     def choose(
         self, judge: str, count: int, without: Collection[str] = (), *, adjudicates: bool = False
     ) -> list[Pair] | Stop:
-        """Return the next pairs of a judge, or why there are none.
+        """Return the next pairs of a judge, or the reason to stop.
 
         Args:
             judge: Name of the judge.
@@ -267,7 +269,7 @@ class Rooms:
         self._settings = settings
         self._open: dict[str, tuple[object, Room]] = {}
         self._lock = threading.RLock()
-        self._hits: OrderedDict[tuple[str, ...], Pool] = OrderedDict()
+        self._hits: Kept[Pool] = Kept(_POOLS)
         self._measured: dict[tuple[str, str], tuple[object, object]] = {}
         self._measuring = threading.Lock()
 
@@ -333,8 +335,7 @@ class Rooms:
             known = self._open.get(path.parent.stem)
         if known is not None:
             return known[1].source
-        source = find_benchmark(None, str(path.parent))
-        return source if isinstance(source, str) else source.source
+        return name_source(find_benchmark(None, str(path.parent)))
 
     def remember(self, room: Room, what: str, measure: Callable[[], T]) -> T:
         """Return what was measured since the last vote, or measure it now, one at a time."""
@@ -386,21 +387,14 @@ class Rooms:
         self, run: str, provider: str, query_id: str, rank: int, benchmark: str | None
     ) -> tuple[Pool, Pair]:
         """Return the pair that judges would see for a hit, and the pool of the run."""
-        key = (run, provider, benchmark or "")
-        with self._lock:
-            pool = self._hits.get(key)
-        if pool is None:
-            if Path(run).name != run:
-                raise DataError(f"no run {run!r:.80}: expected the name of a run, not a path")
-            request = PoolRequest(
-                (f"{run}#{provider}",), depth=_DEEPEST, benchmark=benchmark, everything=True,
-                store=self._settings.store,
-            )  # fmt: skip
-            pool = collect_pool(request).pool
-            with self._lock:
-                self._hits[key] = pool
-                while len(self._hits) > _POOLS:
-                    self._hits.popitem(last=False)
+        if Path(run).name != run:
+            raise DataError(f"no run {run!r:.80}: expected the name of a run, not a path")
+        found = locate_run(run, self._settings.store)
+        request = PoolRequest(
+            (f"{found.name}#{provider}",), depth=_DEEPEST, benchmark=benchmark, everything=True,
+            store=self._settings.store,
+        )  # fmt: skip
+        pool = self._hits.get((found, request), lambda: collect_pool(request).pool)
         (queries,) = pool.rankings.values()
         entries = queries.get(query_id, [])
         if not 1 <= rank <= len(entries):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -24,14 +24,11 @@ _POINTS: Final = 20  # values in a small trend
 _OTHER_ORDERS: Final = ("created", "name", "latency")
 
 
-class RunQuery(BaseModel):
-    """What a list of runs is asked for; every field is a parameter of the address."""
+class RunFilter(BaseModel):
+    """Which runs are asked for; every field is a parameter of the address."""
 
-    model_config = ConfigDict(extra="ignore")
+    model_config = ConfigDict(extra="ignore", frozen=True)
 
-    q: str = Field(
-        default="", max_length=400, description="words in the name, benchmark, provider or tag"
-    )
     benchmark: str = Field(default="", description="only runs on this benchmark")
     provider: str = Field(default="", description="only runs of this provider")
     tag: str = Field(default="", description="only runs with this tag: model, or model=small")
@@ -39,6 +36,25 @@ class RunQuery(BaseModel):
         default="", description="earliest start: a date, a time, or an age such as 30d"
     )
     until: str = Field(default="", description="latest start")
+
+    @property
+    def filters(self) -> Filters:
+        """The filters of the store."""
+        return Filters(
+            self.benchmark or None,
+            self.provider or None,
+            parse_time(self.since, "since") if self.since else None,
+            parse_time(self.until, "until", end=True) if self.until else None,
+            self.tag or None,
+        )
+
+
+class RunQuery(RunFilter):
+    """What a list of runs is asked for."""
+
+    q: str = Field(
+        default="", max_length=400, description="words in the name, benchmark, provider or tag"
+    )
     metric: str = Field(default="", description="metric of the first column and of the trend")
     sort: str = Field(
         default="created", description="created, name, latency, or a metric; best first"
@@ -50,14 +66,7 @@ class RunQuery(BaseModel):
     @property
     def filters(self) -> Filters:
         """The filters of the store."""
-        return Filters(
-            self.benchmark or None,
-            self.provider or None,
-            parse_time(self.since, "since") if self.since else None,
-            parse_time(self.until, "until", end=True) if self.until else None,
-            self.tag or None,
-            self.q,
-        )
+        return replace(super().filters, words=self.q)
 
     @property
     def is_filtered(self) -> bool:

@@ -92,11 +92,16 @@ class RunShelf:
         A record may come from somebody else: its baseline must not name any other file.
         """
         record = self.get(name)
-        gate = record.plan.get("gate")
-        baseline = str(gate.get("baseline") or "") if isinstance(gate, Mapping) else ""
+        baseline = name_baseline(record)
         if not baseline or is_inside(baseline):
             return record
         return replace(record, plan={**record.plan, "gate": {}})
+
+
+def name_baseline(record: RunRecord) -> str:
+    """Return the baseline of the gate that a run was made with; "" without one."""
+    gate = record.plan.get("gate")
+    return str(gate.get("baseline") or "") if isinstance(gate, Mapping) else ""
 
 
 def is_inside(text: str) -> bool:
