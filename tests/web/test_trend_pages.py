@@ -130,6 +130,7 @@ def test_the_chart_follows_what_is_chosen_and_looks_right(page: Any) -> None:
     from playwright.sync_api import expect
 
     page.click("text=Trends")
+    page.wait_for_url("**/trends")  # loaded: before that, no script hears of a choice
     expect(page.locator("figure.chart:visible").first).to_be_visible()
     page.select_option("select[name=what]", "RR")
     page.wait_for_url("**/trends?what=RR")
