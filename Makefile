@@ -6,12 +6,14 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # The tests start hundreds of processes; without bytecode files each would compile the package again.
 unexport PYTHONDONTWRITEBYTECODE
+# Most of the 27,000 modules that are installed are never imported: those that are compile themselves.
+export PIP_NO_COMPILE := 1
 
 # An editable install lists modules by name, so reinstall when the list changes.
 MODULES := $(VENV)/.modules-$(shell find src -name '*.py' | LC_ALL=C sort | cksum | cut -d' ' -f1)
 NATIVE := CMakeLists.txt CMakePresets.json $(shell find native -name '*.?pp')
 
-.PHONY: demo baseline calibrate simulate-judging load-judging quality torture test lint types layers native-test pytest pytest-native pytest-python bench docs pictures sanitize clean help
+.PHONY: demo baseline calibrate simulate-judging load-judging quality torture test lint types layers native-test pytest pytest-native pytest-python pytest-apart bench bench-scale bench-accelerator dist docs pictures sanitize clean help
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' Makefile | expand -t 14
@@ -32,6 +34,7 @@ lint: $(VENV)/.tools
 
 types: $(VENV)/.tools $(VENV)/.installed
 	mypy
+	basedpyright --level error tests/typing
 
 layers: $(VENV)/.tools $(VENV)/.installed
 	lint-imports
@@ -41,15 +44,23 @@ native-test: $(VENV)/.tools
 	cmake --build --preset native-tests
 	ctest --preset native-tests
 
-pytest: pytest-native pytest-python
+pytest:
+	@$(MAKE) pytest-native
+	@$(MAKE) --jobs=2 --output-sync=target pytest-python pytest-apart
+
+# In one process: Spark is started once and has processes of its own, and JAX has threads that the
+# processes forked by other tests must not inherit.
+APART := tests/spark tests/metrics/test_device_arrays.py tests/training
+pytest-apart: $(VENV)/.tools $(VENV)/.installed $(VENV)/.java
+	pytest -q $(APART)
 
 pytest-native pytest-python: pytest-%: $(VENV)/.tools $(VENV)/.installed $(VENV)/.browser
-	BERRYEVAL_BACKEND=$* pytest -q -n auto --dist worksteal $(pytest-$*)
+	BERRYEVAL_BACKEND=$* pytest -q -n auto --dist worksteal $(addprefix --ignore=,$(APART)) $(pytest-$*)
 
 # The Python pass runs what has a native twin (data, metrics, scoring, resampling) and the jobs that
 # are built on it. All other tests run the same code in both passes, or compare the two, so once.
 pytest-python: pytest-python := --ignore-glob='*twins.py' src $(addprefix tests/,\
-  _internal/test_backend.py data gates metrics relevance runs/test_record.py scoring stats trec_eval \
+  _internal/test_backend.py compat data gates metrics relevance runs/test_record.py scoring stats trec_eval \
   $(addprefix cli/test_,compare.py compare_files.py eval.py gate.py score.py trec_eval.py) \
   $(addprefix workflows/test_,comparing.py living_data.py run_benchmark.py run_folder.py \
     seeded_regression.py trec_files.py))
@@ -57,16 +68,34 @@ pytest-python: pytest-python := --ignore-glob='*twins.py' src $(addprefix tests/
 bench: $(VENV)/.bench  ## time BerryEval, NumPy and the peers in one run, as ratios
 	$(BIN)/python benchmarks/bench_arrays.py
 	$(BIN)/python benchmarks/bench_engine.py
+	$(BIN)/python benchmarks/bench_compat.py
+	$(BIN)/python benchmarks/bench_fusion.py --queries 1000 --document
 	$(BIN)/python benchmarks/bench_anchors.py
 	$(BIN)/python benchmarks/bench_harness.py --document
 	$(BIN)/python benchmarks/bench_stats.py
 	$(BIN)/python benchmarks/bench_store.py
+	$(BIN)/python benchmarks/bench_compat_ranx.py
+
+bench-scale: $(VENV)/.bench $(VENV)/.java  ## measure runs of up to 100 million rows, also on Spark, and write docs/scale.md (needs 30 GB of disk)
+	$(BIN)/python benchmarks/bench_scale.py --document
+	$(BIN)/python benchmarks/bench_spark.py --document
+
+bench-accelerator: $(VENV)/.tools $(VENV)/.installed  ## time the array metrics on a GPU beside torchmetrics, and write docs/benchmarks.md
+	$(BIN)/python benchmarks/bench_accelerator.py --document docs/benchmarks.md
+
+dist: $(VENV)/.made pyproject.toml  ## build the sdist and the wheels into dist/, and try them without a compiler
+	$(BIN)/python -m pip install --quiet --group release
+	$(BIN)/python scripts/dist.py
 
 docs: $(VENV)/.installed  ## write the documentation pages that are generated from the code
-	$(BIN)/python -m berryeval.metrics.reference > docs/metrics.md
+	$(BIN)/python -m berryeval.metrics.catalogue > docs/metrics.md
 	$(BIN)/python -m berryeval.providers.catalogue > docs/providers.md
 	$(BIN)/python -m berryeval.workflows.plan > docs/berryeval.schema.json
 	$(BIN)/python -m berryeval.reports.exporters.json > docs/report.schema.json
+
+.PHONY: site
+site: $(VENV)/.site $(VENV)/.installed  ## build the documentation site in build/site/html; fails on a warning or a broken link
+	$(BIN)/python -m scripts.website build/site
 
 pictures: $(VENV)/.tools $(VENV)/.demo $(VENV)/.installed $(VENV)/.browser  ## take the pictures of docs/images again
 	$(BIN)/python scripts/pictures.py
@@ -124,8 +153,16 @@ $(VENV)/.demo: $(VENV)/.made pyproject.toml | $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --group demo
 	@touch $@
 
+$(VENV)/.site: $(VENV)/.made pyproject.toml | $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --group site
+	@touch $@
+
 $(VENV)/.browser: scripts/browser.sh | $(VENV)/.made
 	scripts/browser.sh
+	@touch $@
+
+$(VENV)/.java: scripts/java.sh | $(VENV)/.made
+	scripts/java.sh
 	@touch $@
 
 $(VENV)/.bench: $(VENV)/.made pyproject.toml | $(VENV)/.installed

@@ -149,7 +149,7 @@ def score_and_record(journal: Path, benchmark: Benchmark, chunks: list[Chunk]) -
     with Answers.open(journal, queries, chunks) as answers:
         relevance = build_relevance(benchmark, queries, chunks)
         scopes = ScopeTally(benchmark, chunks)
-        recorder = Recorder(queries, answers, passages, scopes, relevance.targets.corpus)
+        recorder = Recorder(queries, answers, passages, scopes, relevance.targets)
         metrics = all_metrics(plan.scored)
         scores = judge_and_score(relevance, answers, metrics, seen=recorder.add)
         provider = recorder.build_record(plan.providers[0], plan.depth, plan.scored, scores)

@@ -27,7 +27,8 @@ from berryeval.data.records import Query
 from berryeval.errors import BerryEvalError
 from berryeval.providers.postgres_server import LocalPostgres
 from berryeval.runs.answers import AnswerRecord, HitRecord
-from berryeval.runs.record import STANDARD, BenchmarkRecord, Latency, ProviderRecord, RunRecord
+from berryeval.runs.record import STANDARD, BenchmarkRecord, ProviderRecord, RunRecord
+from berryeval.runs.stages import Latency
 from berryeval.runs.store.store import open_store
 from berryeval.scoring.scores import Scores
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import os
 import shutil
+import sys
 import tempfile
 from pathlib import Path
 
@@ -19,14 +20,21 @@ __all__ = ["browser"]
 OURS = {
     "BERRYEVAL_EVAL_DIR": tempfile.mkdtemp(prefix="berryeval-evals-"),
     "BERRYEVAL_EXPORT": "none",
+    "HAYSTACK_TELEMETRY_ENABLED": "False",
+}
+OURS |= {
+    name: str(Path(OURS["BERRYEVAL_EVAL_DIR"]) / name)
+    for name in ("HF_DATASETS_CACHE", "IR_DATASETS_HOME")
 }
 os.environ.update(OURS)
+# As if the environment were active, also where its programs are called by their path.
+os.environ["PATH"] = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
 atexit.register(shutil.rmtree, OURS["BERRYEVAL_EVAL_DIR"], ignore_errors=True)
 
-# bm25s imports these if it can, in most of a second, and BerryEval uses neither for it: child
+# bm25s imports these if it can, in most of a second, and BerryEval uses none of them for it: child
 # processes start as on a machine without them. Set PYTHONPATH to "" for a child that needs them.
 HIDDEN = Path(tempfile.mkdtemp(prefix="berryeval-hidden-"))
-for module in ("numba", "scipy"):
+for module in ("jax", "numba", "scipy"):
     (HIDDEN / f"{module}.py").write_text("raise ImportError('hidden by the tests')\n", "utf-8")
 os.environ["PYTHONPATH"] = os.pathsep.join(
     filter(None, (str(HIDDEN), os.environ.get("PYTHONPATH")))
@@ -49,9 +57,8 @@ settings.load_profile("berryeval")
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Start three workers for two cores: tests often wait for servers, browsers and processes."""
-    cores = os.cpu_count() or 1
-    return cores + cores // 2
+    """Start two workers for a core: tests often wait for servers, browsers and processes."""
+    return 2 * (os.cpu_count() or 1)
 
 
 @pytest.fixture

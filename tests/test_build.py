@@ -70,7 +70,10 @@ def test_a_wheel_has_the_native_core(tmp_path: Path, clean_environment: dict[str
     if "-abi3-" in wheel.name:  # promised to every later Python, so built for the stable ABI
         assert any("_native.abi3." in name for name in zipfile.ZipFile(wheel).namelist())
     assert backend_of(wheel, tmp_path, clean_environment) == "native"
-    assert "berryeval/py.typed" in zipfile.ZipFile(wheel).namelist()
+    names = zipfile.ZipFile(wheel).namelist()
+    assert "berryeval/py.typed" in names
+    assert all(name.startswith(("berryeval/", "berryeval-")) for name in names)
+    assert not [name for name in names if Path(name).name.startswith(("test_", "conftest"))]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Visual Studio finds its compiler by itself")

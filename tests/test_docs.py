@@ -27,8 +27,12 @@ from berryeval.cli.app import EXIT_INTERRUPTED, EXIT_RUN_FAILED, EXIT_TERMINATED
 from berryeval.cli.eval import run_eval as evaluate_command
 from berryeval.cli.report import report as report_command
 from berryeval.data import JudgedHit, JudgedRanking
+from berryeval.fusion import METHODS, NORMS
 from berryeval.metrics import catalogue
 from berryeval.metrics.profiles import PROFILES
+from berryeval.providers import PROVIDERS
+from berryeval.providers.engine import EngineProvider
+from berryeval.providers.existing import EVERY_ENGINE
 from berryeval.reports.exports import EXPORTERS
 from berryeval.stats.comparison import PairedDifference
 from berryeval.stats.tests import TESTS
@@ -96,6 +100,20 @@ def test_the_homes_in_the_architecture_exist() -> None:
         assert not member or hasattr(found, member), home
 
 
+def test_the_commands_of_the_landing_page_run(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    commands = page.split("```sh\n")[1].split("```")[0].splitlines()
+    assert len(commands) == 2
+    printed = [
+        subprocess.run(
+            [sys.executable, "-m", *command.partition("#")[0].split()],
+            cwd=tmp_path, capture_output=True, text=True, check=True,
+        ).stdout
+        for command in commands
+    ]  # fmt: skip
+    assert "hybrid against bm25, 50 queries" in printed[1]
+
+
 def test_make_targets_in_the_documents_exist() -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     documents = [README, CONTRIBUTING]
@@ -117,7 +135,7 @@ def test_the_architecture_page_draws_the_enforced_layers() -> None:
 def test_the_metrics_page_is_up_to_date() -> None:
     page = (ROOT / "docs" / "metrics.md").read_text(encoding="utf-8")
     done = subprocess.run(
-        [sys.executable, "-m", "berryeval.metrics.reference"],
+        [sys.executable, "-m", "berryeval.metrics.catalogue"],
         capture_output=True, text=True, encoding="utf-8", check=True,
         env={**os.environ, "PYTHONIOENCODING": "utf-8"},
     )  # fmt: skip
@@ -136,13 +154,35 @@ def test_the_providers_page_is_up_to_date() -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["conventions.md", "eval.md", "judging.md", "relevance.md", "runs.md", "statistics.md"],
-)
+    [
+        "arrays", "conventions", "eval", "existing", "judging", "migrating", "notebooks",
+        "relevance", "runs", "statistics",
+    ],
+)  # fmt: skip
 def test_the_sessions_of_the_pages_run(name: str) -> None:
-    page = ROOT / "docs" / name
+    page = ROOT / "docs" / f"{name}.md"
     results = doctest.testfile(str(page), module_relative=False, encoding="utf-8")
     assert results.attempted > 5
     assert results.failed == 0
+
+
+def test_the_page_on_existing_indexes_lists_every_part_and_engine() -> None:
+    """And the engines of each part are those that accept it."""
+    page = (ROOT / "docs" / "existing.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (`[^|]+) \| ([^|]+) \|", page, re.MULTILINE)
+    listed = {part: engines for parts, engines in rows for part in re.findall(r"`(\w+)`", parts)}
+    kinds = {name: PROVIDERS.get(name) for name in PROVIDERS}
+    parts_of = {
+        name: set(kind.existing_parts)
+        for name, kind in kinds.items()
+        if isinstance(kind, type) and issubclass(kind, EngineProvider)
+    }
+    assert set(re.findall(r"^\| ([a-z]+) \| [^`|]", page, re.MULTILINE)) >= set(parts_of)
+    more = set().union(*parts_of.values())
+    assert set(listed) == {"table", "collection", "index", *EVERY_ENGINE, *more}
+    for part in more:
+        having = {name for name, parts in parts_of.items() if part in parts}
+        assert set(re.findall("[a-z]+", listed[part])) == having
 
 
 def test_the_chunkers_page_lists_every_chunker(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -212,6 +252,28 @@ def test_the_statistics_page_lists_every_test() -> None:
     first_cells = " ".join(re.findall(r"^\|(.+?)\|", told, re.MULTILINE))
     known = {field.name for field in fields(PairedDifference)}
     assert {name.split(".")[0] for name in re.findall(r"`([a-z_.]+)`", first_cells)} <= known
+
+
+def test_the_fusion_page_lists_every_method_and_its_session_runs() -> None:
+    path = ROOT / "docs" / "fusion.md"
+    page = path.read_text(encoding="utf-8")
+    methods, norms = (
+        {
+            row.split("`")[1]: row.strip("| ").split(" | ")
+            for row in re.findall(r"^\| `.+", part, re.MULTILINE)
+        }
+        for part in page.split("## Methods")[1].split("## Parameters")[0].split("## Normalization")
+    )
+    assert [*methods] == [*METHODS]
+    assert {name: row[1] for name, row in norms.items()} == NORMS
+    for name, method in METHODS.items():
+        _, formula, takes, source = methods[name]
+        assert (formula, source) == (method.formula, method.source)
+        assert all(f"`{parameter}`" in takes for parameter in method.parameters)
+        assert ("`weights`" in takes) == (method.weighting != "no")
+        assert ("trained" in takes) == (method.train is not None)
+    results = doctest.testfile(str(path), module_relative=False, encoding="utf-8")
+    assert (results.failed, results.attempted > 10) == (0, True)
 
 
 def test_the_calibration_runs() -> None:

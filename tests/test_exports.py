@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import pkgutil
+import re
 from importlib import import_module
 from pathlib import Path
 
@@ -17,6 +19,9 @@ PACKAGES = sorted(
     for found in pkgutil.iter_modules(berryeval.__path__)
     if found.ispkg and found.name not in {"_internal", "pytest_plugin"}
 )
+FOR_USERS = {
+    "berryeval", "berryeval.data", "berryeval.metrics", "berryeval.providers", "berryeval.stats",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("package", ["berryeval", *PACKAGES])
@@ -27,6 +32,17 @@ def test_every_name_of_a_door_can_be_loaded(package: str) -> None:
     assert not modules & set(door.__all__)
     for name in door.__all__:
         assert getattr(door, name) is not None
+
+
+@pytest.mark.parametrize("package", ["berryeval", *PACKAGES])
+def test_type_checkers_see_the_names_of_a_door(package: str) -> None:
+    """A door for users lists its names twice: a type checker takes only listed ones for public."""
+    door = import_module(package)
+    text = Path(str(door.__file__)).read_text(encoding="utf-8")
+    listed = re.search(r"^    __all__ = (\[.*?\])", text, re.DOTALL | re.MULTILINE)
+    if listed is not None:
+        assert {*ast.literal_eval(listed[1])} - {"BACKEND"} == set(door.__all__)
+    assert listed is not None or package not in FOR_USERS
 
 
 @pytest.mark.parametrize("module", ["metrics", "metrics.lists", "errors", "stats"])

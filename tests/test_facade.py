@@ -11,9 +11,10 @@ import pytest
 import berryeval as be
 
 OFFERED = {
-    "Benchmark", "BenchmarkResult", "Comparison", "Metric", "Qrels", "Run", "Scores", "audit",
-    "bounds", "compare", "compare_runs", "evaluate", "evaluate_hits", "judging", "load_benchmark",
-    "metric", "parse_metric", "run_benchmark", "write_benchmark", "write_report",
+    "Benchmark", "BenchmarkResult", "Comparison", "FusionModel", "Metric", "OptimizedFusion",
+    "Qrels", "Run", "Scores", "audit", "bounds", "compare", "compare_runs", "evaluate",
+    "evaluate_hits", "fuse", "judging", "load_benchmark", "metric", "optimize_fusion",
+    "parse_metric", "run_benchmark", "train_fusion", "write_benchmark", "write_report",
 }  # fmt: skip
 
 

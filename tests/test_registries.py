@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import berryeval
 from berryeval.metrics import definitions
 from berryeval.metrics.catalogue import FAMILIES
-from berryeval.providers import PROVIDERS, describe_provider
+from berryeval.providers import PROVIDERS, RERANKERS, describe_entry
+
+if TYPE_CHECKING:
+    from berryeval._internal.registry import Registry
 
 SOURCE = Path(berryeval.__file__).parent
 
@@ -34,10 +38,24 @@ def test_every_metric_is_documented(name: str) -> None:
         ("benchmarks/loaders", "benchmarks/loading.py", ()),
         ("reports/exporters", "reports/exports.py", ()),
         ("chunkers", "chunkers/catalogue.py", ("base", "catalogue", "placement")),
+        ("providers/rerankers", "providers/rerankers/base.py", ("base",)),
         (
             "providers",
             "providers/catalogue.py",
-            ("answers", "base", "catalogue", "postgres_server", "ranking", "transfer", "web"),
+            (
+                "answers",
+                "base",
+                "catalogue",
+                "chat",
+                "combined",
+                "engine",
+                "existing",
+                "origins",
+                "postgres_server",
+                "ranking",
+                "transfer",
+                "web",
+            ),
         ),
     ],
 )
@@ -52,9 +70,19 @@ BUNDLED = [
 ]
 
 
-@pytest.mark.parametrize("name", BUNDLED)
-def test_every_option_of_a_provider_is_described(name: str) -> None:
-    facts = describe_provider(name)
+RERANKING = [
+    name for name in RERANKERS if RERANKERS.get(name).__module__.startswith("berryeval.providers.")
+]
+
+
+@pytest.mark.parametrize(
+    ("table", "name"),
+    [*((PROVIDERS, name) for name in BUNDLED), *((RERANKERS, name) for name in RERANKING)],
+)
+def test_every_option_of_a_provider_or_reranker_is_described(
+    table: Registry[Any], name: str
+) -> None:
+    facts = describe_entry(table, name)
     assert facts.summary, f"{name}: begin the class docstring with a summary"
     for option in facts.options:
         hint = f"{name}: describe the option {option.name} under Attributes in the class docstring"

@@ -159,12 +159,12 @@ def test_votes_of_a_closed_window_are_sent_by_the_next_one(window: Any, site: Si
         window.goto(served.link)
         window.goto(f"{served.address}/judge/drinks")
         window.wait_for_selector("#pair:not([hidden])")
-        window.context.set_offline(True)
-        window.keyboard.press("2")
-        window.wait_for_selector("#line.lost")
-        window.close()
-        assert read_grades() == []
-        window.context.set_offline(False)
+        port = int(served.address.rpartition(":")[2])
+    window.keyboard.press("2")  # to a server that is gone
+    window.wait_for_selector("#line.lost")
+    window.close()
+    assert read_grades() == []
+    with run_site(site, port) as served:
         other = window.context.new_page()
         other.goto(f"{served.address}/judge/drinks")
         other.wait_for_selector("#pair:not([hidden])")

@@ -124,6 +124,9 @@ def test_people_cannot_make_the_server_read_other_folders() -> None:
         check_place(run, "manual", SiteSettings(users=True))
     check_place(run, "manual", SiteSettings(users=True, benchmarks=("/etc",)))
     check_place(replace(run, plan={"benchmarks": ["inside"]}), "manual", SiteSettings(users=True))
+    named = replace(run, plan={"benchmarks": ["hf:mteb/scifact"]})  # it would be downloaded
+    with pytest.raises(DataError, match="is not in the folder of this server"):
+        check_place(named, "manual", SiteSettings(users=True))
     corpus = {"source": "inside", "options": {"corpus": ["/etc"]}}
     for place in ("../other", {"source": "/etc"}, "nul \0", corpus):
         with pytest.raises(DataError, match="not in the folder of this server"):

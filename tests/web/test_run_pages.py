@@ -123,7 +123,10 @@ def test_htmx_gets_the_table_only_and_a_short_address(client: httpx.Client) -> N
     assert answer.headers["hx-push-url"] == "/runs?q=00042"
 
 
-def test_without_a_store_the_page_says_how_to_begin(tmp_path: Path) -> None:
+def test_without_a_store_the_page_says_how_to_begin(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # the folder of a clone may have runs, such as those of make demo
     with serve_site(store=str(tmp_path / "none.db"), judge="ann") as found, found.sign_in() as own:
         answer = own.get("/runs")
     assert answer.status_code == 200

@@ -17,7 +17,7 @@ from berryeval.errors import ConfigurationError, DataError
 from berryeval.providers.postgres_server import LocalPostgres
 from berryeval.web import Serving, SiteSettings, serve
 from berryeval.web.accounts import UserAccounts
-from berryeval.web.lease import hold_store
+from berryeval.web.server import hold_store
 from berryeval.workflows import open_history
 from tests.reports.html_records import run_record
 from tests.web.serving import serve_site

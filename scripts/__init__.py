@@ -1,0 +1,1 @@
+"""Scripts of the repository; none of them is part of the package."""

@@ -1,0 +1,1 @@
+"""The documentation site: assemble the pages, build them, check every link."""

@@ -1,0 +1,1 @@
+"""Code as users write it, for type checkers."""
