@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
@@ -76,9 +76,14 @@ class WordLlama:
 
     @cached_property
     def _loaded(self) -> Any:
-        package = import_optional("wordllama", "the embedder wordllama", extra="dense")
-        folder = Path(package.__file__).parent  # the weights are inside the package
-        return package.WordLlama.load(self.model, cache_dir=folder, disable_download=True)
+        return _load(self.model)
+
+
+@lru_cache(maxsize=1)  # the providers of an evaluation share the model, which never changes
+def _load(model: str) -> Any:
+    package = import_optional("wordllama", "the embedder wordllama", extra="dense")
+    folder = Path(package.__file__).parent  # the weights are inside the package
+    return package.WordLlama.load(model, cache_dir=folder, disable_download=True)
 
 
 def lower_capitals(text: str) -> str:
