@@ -13,7 +13,7 @@ export PIP_NO_COMPILE := 1
 MODULES := $(VENV)/.modules-$(shell find src -name '*.py' | LC_ALL=C sort | cksum | cut -d' ' -f1)
 NATIVE := CMakeLists.txt CMakePresets.json $(shell find native -name '*.?pp')
 
-.PHONY: demo baseline calibrate simulate-judging load-judging quality torture test lint types layers native-test pytest pytest-native pytest-python pytest-apart bench bench-scale bench-accelerator dist docs pictures sanitize clean help
+.PHONY: demo baseline calibrate simulate-judging load-judging quality torture test lint types layers native-test pytest pytest-native pytest-python pytest-arrays pytest-libraries bench bench-scale bench-accelerator dist docs pictures sanitize clean help
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' Makefile | expand -t 14
@@ -41,27 +41,38 @@ layers: $(VENV)/.tools $(VENV)/.installed
 
 native-test: $(VENV)/.tools
 	cmake --preset native-tests
-	cmake --build --preset native-tests
+	+cmake --build --preset native-tests
 	ctest --preset native-tests
 
 pytest:
 	@$(MAKE) pytest-native
-	@$(MAKE) --jobs=2 --output-sync=target pytest-python pytest-apart
+	@$(MAKE) --jobs=3 --output-sync=target pytest-python pytest-arrays pytest-libraries
 
-# In one process: Spark is started once and has processes of its own, and JAX has threads that the
-# processes forked by other tests must not inherit.
-APART := tests/spark tests/metrics/test_device_arrays.py tests/training
-pytest-apart: $(VENV)/.tools $(VENV)/.installed $(VENV)/.java
-	pytest -q $(APART)
+# Spark is started once and has processes of its own; JAX has threads that the processes forked by
+# other tests must not inherit; PyTorch takes long to import: so in one process.
+ARRAYS := tests/spark tests/training src/berryeval/training \
+  $(addprefix tests/metrics/test_,device_arrays.py triton_kernel.py)
+# These import the libraries of others, which takes each process ten seconds: so in one process too.
+LIBRARIES := $(addprefix tests/,benchmarks/test_named_datasets.py chunkers/test_external.py \
+  $(addprefix providers/test_,concurrency.py haystack.py langchain.py origins.py) \
+  $(addprefix reports/test_,mlflow.py wandb.py))
+pytest-arrays: $(VENV)/.java
+	pytest -q $(ARRAYS)
 
-pytest-native pytest-python: pytest-%: $(VENV)/.tools $(VENV)/.installed $(VENV)/.browser
-	BERRYEVAL_BACKEND=$* pytest -q -n auto --dist worksteal $(addprefix --ignore=,$(APART)) $(pytest-$*)
+pytest-libraries:
+	pytest -q $(LIBRARIES)
+
+pytest-arrays pytest-libraries pytest-native pytest-python: $(VENV)/.tools $(VENV)/.installed $(VENV)/.browser
+
+pytest-native pytest-python: pytest-%:
+	BERRYEVAL_BACKEND=$* pytest -q -n auto --dist worksteal $(addprefix --ignore=,$(ARRAYS) $(LIBRARIES)) $(pytest-$*)
 
 # The Python pass runs what has a native twin (data, metrics, scoring, resampling) and the jobs that
 # are built on it. All other tests run the same code in both passes, or compare the two, so once.
 pytest-python: pytest-python := --ignore-glob='*twins.py' src $(addprefix tests/,\
-  _internal/test_backend.py compat data gates metrics relevance runs/test_record.py scoring stats trec_eval \
+  _internal/test_backend.py compat data metrics relevance runs/test_record.py scoring stats trec_eval \
   $(addprefix cli/test_,compare.py compare_files.py eval.py gate.py score.py trec_eval.py) \
+  $(addprefix gates/test_,alike.py gates.py) \
   $(addprefix workflows/test_,comparing.py living_data.py run_benchmark.py run_folder.py \
     seeded_regression.py trec_files.py))
 
@@ -84,7 +95,7 @@ bench-accelerator: $(VENV)/.tools $(VENV)/.installed  ## time the array metrics 
 	$(BIN)/python benchmarks/bench_accelerator.py --document docs/benchmarks.md
 
 dist: $(VENV)/.made pyproject.toml  ## build the sdist and the wheels into dist/, and try them without a compiler
-	$(BIN)/python -m pip install --quiet --group release
+	scripts/install.sh $(VENV) release
 	$(BIN)/python scripts/dist.py
 
 docs: $(VENV)/.installed  ## write the documentation pages that are generated from the code
@@ -149,12 +160,12 @@ $(VENV)/.installed: $(VENV)/.made $(MODULES) pyproject.toml src/berryeval/__init
 	@touch $@
 
 # After .installed if both are needed: two pips must not write to one environment at once.
-$(VENV)/.demo: $(VENV)/.made pyproject.toml | $(VENV)/.installed
-	$(BIN)/python -m pip install --quiet --group demo
+$(VENV)/.demo: $(VENV)/.made pyproject.toml scripts/install.sh | $(VENV)/.installed
+	scripts/install.sh $(VENV) demo
 	@touch $@
 
-$(VENV)/.site: $(VENV)/.made pyproject.toml | $(VENV)/.installed
-	$(BIN)/python -m pip install --quiet --group site
+$(VENV)/.site: $(VENV)/.made pyproject.toml scripts/install.sh | $(VENV)/.installed
+	scripts/install.sh $(VENV) site
 	@touch $@
 
 $(VENV)/.browser: scripts/browser.sh | $(VENV)/.made
@@ -165,10 +176,10 @@ $(VENV)/.java: scripts/java.sh | $(VENV)/.made
 	scripts/java.sh
 	@touch $@
 
-$(VENV)/.bench: $(VENV)/.made pyproject.toml | $(VENV)/.installed
-	$(BIN)/python -m pip install --quiet --group bench
+$(VENV)/.bench: $(VENV)/.made pyproject.toml scripts/install.sh | $(VENV)/.installed
+	scripts/install.sh $(VENV) bench
 	@touch $@
 
-$(VENV)/.tools: $(VENV)/.made pyproject.toml | $(VENV)/.installed
-	$(BIN)/python -m pip install --quiet --group dev
+$(VENV)/.tools: $(VENV)/.made pyproject.toml scripts/install.sh | $(VENV)/.installed
+	scripts/install.sh $(VENV) dev
 	@touch $@
