@@ -1,12 +1,14 @@
-"""A canary key, a server that echoes requests in many forms, and a search for what leaked."""
+"""Canary keys, a server that echoes requests in many forms, and a search for what leaked."""
 
 from __future__ import annotations
 
 import base64
 import html
 import json
+import random
 import re
 import sqlite3
+import string
 import zlib
 from contextlib import closing, suppress
 from pathlib import Path
@@ -22,9 +24,31 @@ KEY = 'Zk9&q"W+x7=<Tz-4NrYcVb2XsD1fGh3JqL8mPw5'
 PATH = quote(KEY, safe="")
 WINDOW = 8  # characters of the key in a row that count as a leak
 CUT = 190  # the key begins here in a text that is cut after 200 characters
-_PLAIN = {KEY[place : place + WINDOW] for place in range(len(KEY) - WINDOW + 1)}
-_LOWER = {part.lower() for part in _PLAIN}
-PARTS = _LOWER | {part.encode().hex() for part in _PLAIN | _LOWER}
+KEYS: list[str] = []
+PARTS: dict[str, str] = {}  # each part of a key in lower case, and whose key it is
+
+
+def _find_windows(text: str) -> set[str]:
+    return {text[place : place + WINDOW] for place in range(len(text) - WINDOW + 1)}
+
+
+def _add_key(key: str, name: str) -> str:
+    parts = _find_windows(key.lower())
+    assert not parts & PARTS.keys()
+    KEYS.append(key)
+    PARTS.update(dict.fromkeys(parts, name))
+    return key
+
+
+def make_key(name: str) -> str:
+    """Return a key that shares no part with another, so that a leak of it names its place."""
+    drawn = random.Random(name)
+    kinds = (string.ascii_lowercase, string.ascii_uppercase, string.digits)
+    signs = (next((drawn.choice(kind) for kind in kinds if sign in kind), sign) for sign in KEY)
+    return _add_key("".join(signs), name)
+
+
+_add_key(KEY, "the key")
 
 
 def echo(asked: Asked) -> str:
@@ -38,7 +62,9 @@ def echo(asked: Asked) -> str:
 def find_key(asked: Asked, pair: str) -> str:
     """Return the key of a request as the server knows it, else its whole authorization."""
     sent = f"{unquote_plus(asked.path)} {asked.params} {asked.headers} {pair} "
-    return KEY if KEY in sent + asked.content.decode() else asked.headers.get("authorization", "")
+    sent += asked.content.decode()
+    found = (key for key in KEYS if key in sent)
+    return next(found, asked.headers.get("authorization", ""))
 
 
 def _page(text: str) -> Reply:
@@ -98,21 +124,27 @@ def answer(asked: Asked) -> Reply:
 
 
 def find_leak(text: str) -> str:
-    """Return where a part of the key stands in a text, in any of its forms; "" if nowhere."""
+    """Return where a part of a key stands in a text, in any of its forms; "" if nowhere."""
     views = {"as it is": text, "decoded": html.unescape(unquote_plus(unquote_plus(text)))}
     views["unescaped"] = re.sub(r"\\u00([0-9a-f]{2})", lambda one: chr(int(one[1], 16)), text)
     views["unescaped"] = re.sub(r"\\+(.)", r"\1", views["unescaped"])
-    for name, view in views.items():
-        lower = view.lower()
-        for part in PARTS:
-            place = lower.find(part)
-            if place >= 0:
-                return f"{name}: ...{view[max(0, place - 60) : place + 60]!r}..."
+    hexes = {found[0] for found in re.finditer(r"[0-9A-Fa-f]{16,}", text)}
+    views["in hexadecimal"] = "\n".join(_decode_hex(hexes))
     words = {found[0] for found in re.finditer(r"[A-Za-z0-9+/_-]{16,}", text)}
-    data = b"\n".join(_decode_base64(words)).lower()
-    if any(part.encode() in data for part in PARTS):
-        return "in Base64"
+    views["in Base64"] = b"\n".join(_decode_base64(words)).decode("latin-1")
+    for view, name in {view: name for name, view in reversed(views.items())}.items():
+        lower = view.lower()
+        for part in PARTS.keys() & _find_windows(lower):
+            place = lower.find(part)
+            return f"{PARTS[part]}, {name}: ...{view[max(0, place - 60) : place + 60]!r}..."
     return ""
+
+
+def _decode_hex(words: set[str]) -> Iterator[str]:
+    for word in words:
+        for start in range(2):
+            digits = word[start:]
+            yield bytes.fromhex(digits[: len(digits) // 2 * 2]).decode("latin-1")
 
 
 def _decode_base64(words: set[str]) -> Iterator[bytes]:

@@ -18,6 +18,7 @@ from berryeval.data.records import Hit
 from berryeval.errors import BerryEvalError, ConfigurationError
 from berryeval.providers.base import build_hit
 from berryeval.providers.catalogue import PROVIDERS
+from berryeval.providers.web import JsonServer
 from berryeval.runner.journal import read_journal
 from berryeval.runs.redaction import Secrets, find_open_keys, mask_secrets
 from berryeval.workflows.config import ConfigFile, check_model
@@ -188,6 +189,17 @@ def test_every_form_of_a_secret_is_known() -> None:
     for text in tellers:
         assert secrets.mask_text(f"<{text}>") == "<***>"
     assert secrets.mask_text("host h") == "host h"
+
+
+def test_the_value_of_a_cookie_is_masked_alone() -> None:
+    """Short values, such as `dark`, are not masked: they are also words."""
+    headers = {"Cookie": 'session=inCookie11; theme=dark; id = "inCookie22"'}
+    secrets = Secrets()
+    secrets.fill_in({"headers": headers})
+    server = JsonServer("it", "http://127.0.0.1:1", headers)
+    for mask in (secrets.mask_text, server._masker.mask):
+        assert mask("inCookie22, inCookie11 and dark") == "***, *** and dark"
+        assert mask(headers["Cookie"]) == "***"
 
 
 def read_plan(path: Path) -> None:

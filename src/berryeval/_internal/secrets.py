@@ -31,6 +31,7 @@ _KEY_NAME: Final = re.compile(r"(^|[-_])(key|sig|signature)$", re.IGNORECASE)
 _TEMPLATE: Final = re.compile(r"\{(query|k|query_id)\}")
 _UUID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _RUN: Final = re.compile(r"[A-Za-z0-9+/=]{16,}")
+_COOKIE: Final = re.compile(r"\s*[\w.-]+\s*=\s*(\S.{7,})", re.DOTALL)  # longer than "dark"
 
 
 def is_secret_name(name: str) -> bool:
@@ -72,6 +73,12 @@ def _looks_like_key(text: str) -> bool:
     return bool(_UUID.search(text)) or any(
         re.search(r"[A-Za-z]", run) and re.search(r"[0-9]", run) for run in runs
     )
+
+
+def find_cookies(text: str) -> list[str]:
+    """Return the values of a secret text like `session=abcdefgh; theme=dark`, except short ones."""
+    parts = map(_COOKIE.fullmatch, text.split(";"))
+    return [found[1].strip('" ') for found in parts if found]
 
 
 def find_path_keys(text: str) -> list[str]:

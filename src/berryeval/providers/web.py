@@ -25,7 +25,12 @@ from berryeval._internal.limits import ANSWER_MB
 from berryeval._internal.masking import Masker, cut, mask_logs
 from berryeval._internal.optional import import_optional
 from berryeval._internal.plain import show
-from berryeval._internal.secrets import find_path_keys, holds_secret, nested_name
+from berryeval._internal.secrets import (
+    find_cookies,
+    find_path_keys,
+    holds_secret,
+    nested_name,
+)
 from berryeval._internal.validate import is_number, require, require_text
 from berryeval.errors import ConfigurationError, ProviderError
 from berryeval.providers.transfer import (
@@ -270,7 +275,7 @@ def check_headers(what: str, headers: object) -> None:
 
 
 def find_secrets(options: Any, name: str) -> Iterator[str]:
-    """Yield the secret values below an option of this name; for "Bearer abc" also "abc" alone."""
+    """Yield the secret values below an option of this name; of "Bearer abc" also "abc" alone."""
     if isinstance(options, Mapping):
         for key, value in options.items():
             yield from find_secrets(value, nested_name(name, key))
@@ -280,6 +285,7 @@ def find_secrets(options: Any, name: str) -> Iterator[str]:
     elif isinstance(options, str) and holds_secret(name, options):
         yield options
         yield options.rpartition(" ")[2]
+        yield from find_cookies(options)
 
 
 def _shown(url: str) -> str:

@@ -13,7 +13,12 @@ from urllib.parse import unquote, urlsplit
 
 from berryeval._internal.masking import MASK, Masker, mask_logs
 from berryeval._internal.plain import describe_error, write_text
-from berryeval._internal.secrets import find_path_keys, holds_secret, nested_name
+from berryeval._internal.secrets import (
+    find_cookies,
+    find_path_keys,
+    holds_secret,
+    nested_name,
+)
 from berryeval.errors import ConfigurationError, RunFailedError
 
 _VARIABLE: Final = re.compile(r"\$\{(\w+)(?::-((?:[^}$]|\$(?!\{))*))?\}")
@@ -81,7 +86,8 @@ class Secrets:
         if scheme:
             self._remember(scheme[2])
             self._remember(_decode_basic_password(scheme[2]))
-        self.masker.add(value)
+        for one in (value, *find_cookies(value)):
+            self.masker.add(one)
 
     def mask_text(self, text: str) -> str:
         """Mask every secret value in a text."""
