@@ -34,13 +34,21 @@ retrieved, relevant, grades = draw_arrays(9, 5, "float32")
 grades[3, relevant[3] != -1] = float("nan")
 _, faulty = score_tensors(*map(as_torch, (retrieved, relevant, grades)), 1, REQUESTS)
 assert faulty.tolist() == [False, False, False, True, False], faulty
+often = retrieved, *(np.tile(one, (1, 5)) for one in draw_arrays(9, 5, "float32")[1:])
+expected = evaluate_arrays(*often[:2], METRICS, grades=often[2], threshold=2)
+found, _ = score_tensors(*map(as_torch, often), 2, REQUESTS)
+for values, tensor in zip(expected.values(), found, strict=True):
+    assert values.tobytes() == tensor.numpy().tobytes()
+often[1][:, -1], often[2][:, [1, -1]] = often[1][:, 1], [0, 9]
+_, faulty = score_tensors(*map(as_torch, often), 1, REQUESTS)
+assert faulty.tolist() == (often[1][:, 1] != -1).tolist(), faulty
 wide = as_torch(np.zeros((2, 40), dtype=np.int32))
 assert score_tensors(wide, wide, None, 1, REQUESTS) is None  # broadcasting takes it
 """
 
 
 def test_the_kernel_gives_the_bytes_of_the_native_core() -> None:
-    """Binary and graded, padding anywhere, repeated ids; unusable grades are marked by row."""
+    """Binary and graded, padding anywhere, repeated ids; rows of unusable grades are marked."""
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM],
         cwd=Path(__file__).parents[2],

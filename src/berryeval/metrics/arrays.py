@@ -6,7 +6,6 @@ the result is of the same kind and on the same device (`device_arrays`).
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from contextvars import ContextVar
 from functools import partial
@@ -45,7 +44,7 @@ DeviceArray = TypeVar("DeviceArray")  # of torch, JAX, CuPy or another library
 
 METRICS = ("recall", "precision", "mrr", "ndcg", "hit_rate")
 
-_SPELLING = re.compile(r"(?P<name>[a-z_]+?)(?:(?:@|_at_)(?P<k>[0-9]{1,18}))?")
+_DIGITS = 18  # of a cutoff, at most
 
 
 @overload
@@ -355,12 +354,13 @@ def _as_names(metrics: Iterable[str]) -> list[str]:
 
 
 def _parse(text: str) -> tuple[str, int | None]:
-    match = _SPELLING.fullmatch(text)
-    if match is None or match["name"] not in METRICS:
+    name, at, digits = text.replace("_at_", "@", 1).partition("@")
+    is_number = digits.isascii() and digits.isdecimal() and len(digits) <= _DIGITS
+    if name not in METRICS or (at and not is_number):
         near = nearest(text.partition("@")[0], METRICS, 1)
         hint = f"did you mean {near[0]!r}? " if near else ""
         raise ValueError(
             f"metrics contains the unknown name {text!r}; {hint}"
             f"known names are {', '.join(METRICS)}, each with an optional cutoff as in 'recall@10'"
         )
-    return match["name"], None if match["k"] is None else int(match["k"])
+    return name, int(digits) if at else None

@@ -59,7 +59,7 @@ def score_tensors(
         _score_block[(-(-rows // 128),)](
             retrieved, relevant, grades, tables, out, faulty,
             rows, retrieved.stride(0), relevant.stride(0), stride,
-            WIDTH=width, GRADED=grades is not None, **constants,
+            WIDTH=width, GRADED=grades is not None, enable_fp_fusion=False, **constants,
         )  # fmt: skip
     return [out] if len(requests) == 1 else list(out.unbind(0)), faulty
 
@@ -112,14 +112,11 @@ def _score_block(  # noqa: ANN202, PLR0913, PLR0917
         if GRADED:
             value = tl.load(beside + place, is_row, 0).to(tl.float64)
             bad |= ((one != -1) & ((tl.abs(value) <= _LARGEST) == 0)).to(tl.int32)
-        for before in tl.static_range(place):
-            is_same = one == ids[before]
-            bad |= (is_same & (one != -1) & (value != values[before])).to(tl.int32)
-            one = tl.where(is_same, -1, one)  # counts once
         ids, values = ids + (one,), values + (value,)  # noqa: RUF005
         firsts = firsts + (tl.full([_ROWS], DEPTH + 1, tl.int32),)  # noqa: RUF005
+    ids, is_contradicted = _keep_first(ids, values, judged, beside, is_row, WIDTH, GRADED)
     if GRADED:
-        tl.store(faulty + row, bad > 0, is_row)
+        tl.store(faulty + row, (bad | is_contradicted) > 0, is_row)
 
     for rank in range(DEPTH, 0, -1):  # from the end, so that the first rank remains
         document = tl.load(top + rank - 1, is_row, -1)
@@ -139,6 +136,26 @@ def _score_block(  # noqa: ANN202, PLR0913, PLR0917
                 CODES[request], CUTOFFS[request], DEPTH, WIDTH,
             )  # fmt: skip
         tl.store(out + request * rows + row, score.to(tl.float32), is_row)
+
+
+@triton.jit
+def _keep_first(  # noqa: ANN202
+    ids, values, judged, beside, is_row,  # noqa: ANN001
+    WIDTH: tl.constexpr, GRADED: tl.constexpr,  # noqa: N803
+):  # fmt: skip
+    """Return the ids with -1 for repeated ones, and the rows where one of these has two grades."""
+    bad = tl.zeros([_ROWS], tl.int32)
+    for before in range(WIDTH - 1):  # a loop at run time: unrolled, it takes minutes to compile
+        one = tl.load(judged + before, is_row, -1)
+        value = tl.load(beside + before, is_row, 0).to(tl.float64) if GRADED else 1.0
+        left = ()
+        for place in tl.static_range(WIDTH):
+            is_same = (ids[place] == one) & (one != -1) & (place > before)
+            if GRADED:
+                bad |= (is_same & (values[place] != value)).to(tl.int32)
+            left = left + (tl.where(is_same, -1, ids[place]),)  # noqa: RUF005
+        ids = left
+    return ids, bad
 
 
 @triton.jit
@@ -192,7 +209,7 @@ def _compute_ndcg(  # noqa: ANN202
             here = tl.where(firsts[place] == rank, gains[place], here)
         dcg += here / tl.load(tables + rank)
     if GRADED:
-        for rank in tl.static_range(1, (min(WIDTH, K)) + 1):
+        for rank in range(1, (min(WIDTH, K)) + 1):
             highest = tl.zeros([_ROWS], tl.float64)
             for place in tl.static_range(WIDTH):
                 highest = tl.maximum(highest, gains[place])
