@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from itertools import product
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
@@ -16,9 +17,11 @@ from tests.reports.html_records import changed, nasty_run, run_record
 from tests.reports.test_trend import many
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 WIDTHS = (380, 800, 1400)
+SCHEMES = ("light", "dark")
 LEAST_CONTRAST = 4.5
 
 pytestmark = needs_browser
@@ -77,61 +80,83 @@ def file(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     return path
 
 
-def opened(browser: Any, file: Path, width: int, scheme: str) -> tuple[Any, list[str]]:
-    """Open the file unfolded in a window of this width; return its messages and requests too."""
-    page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+class Opened(NamedTuple):
+    """A page that is open and unfolded, with its messages and requests so far."""
+
+    page: Any
+    noise: list[str]
+
+    def at(self, width: int, scheme: str, media: str = "screen") -> Any:
+        """Return the page in a window of this width, or on paper."""
+        self.page.set_viewport_size({"width": width, "height": 900})
+        self.page.emulate_media(color_scheme=scheme, media=media)
+        return self.page
+
+    def check_width(self, width: int, scheme: str) -> None:
+        """Nothing of the page is beyond the right edge of its window."""
+        wide = self.at(width, scheme).evaluate("document.documentElement.scrollWidth")
+        assert wide <= width, f"{width} pixels, {scheme}: the page is {wide} pixels wide"
+
+    def check_contrasts(self, width: int, scheme: str, *, texts: int = 0) -> None:
+        """Find more than this number of texts, each with enough contrast, in charts too."""
+        found = self.at(width, scheme).evaluate(CONTRASTS)
+        assert len(found) > texts
+        pale = [text for contrast, text in found if contrast < LEAST_CONTRAST]
+        assert pale == [], f"{width} pixels, {scheme}"
+
+
+def opened(browser: Any, file: Path) -> Opened:
+    """Open the file and unfold it."""
+    page = browser.new_page()
     noise: list[str] = []
     page.on("console", lambda message: noise.append(f"console: {message.text}"))
     page.on("pageerror", lambda error: noise.append(f"error: {error}"))
     page.on("request", lambda request: noise.append(request.url))
     page.goto(file.as_uri())
     page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
-    return page, noise
+    return Opened(page, noise)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", WIDTHS)
+@pytest.fixture(scope="module")  # a page takes most of a second: tests that only look share it
+def shown(browser: Any, file: Path) -> Iterator[Opened]:
+    """Open the report."""
+    found = opened(browser, file)
+    yield found
+    found.page.close()
+
+
 def test_the_page_logs_nothing_requests_nothing_and_fits_its_window(
-    browser: Any, file: Path, width: int, scheme: str
+    shown: Opened, file: Path
 ) -> None:
-    page, noise = opened(browser, file, width, scheme)
-    assert noise == [file.as_uri()]
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    page.close()
+    for width, scheme in product(WIDTHS, SCHEMES):
+        shown.check_width(width, scheme)
+    assert shown.noise == [file.as_uri()]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_every_text_has_enough_contrast(browser: Any, file: Path, scheme: str) -> None:
+def test_every_text_has_enough_contrast(shown: Opened) -> None:
     """At least 4.5 to 1, in charts too."""
-    page, _ = opened(browser, file, 1400, scheme)
-    found = page.evaluate(CONTRASTS)
-    assert len(found) > 200
-    assert [text for contrast, text in found if contrast < LEAST_CONTRAST] == []
-    page.close()
+    for scheme in SCHEMES:
+        shown.check_contrasts(1400, scheme, texts=200)
 
 
-def test_dark_mode_is_dark(browser: Any, file: Path) -> None:
-    colours = []
-    for scheme in ("light", "dark"):
-        page, _ = opened(browser, file, 800, scheme)
-        colours.append(
-            page.evaluate(
-                "['body', '.chart text']"
-                ".map(name => getComputedStyle(document.querySelector(name)))"
-                ".flatMap(style => [style.backgroundColor, style.fill])"
-            )
+def test_dark_mode_is_dark(shown: Opened) -> None:
+    colours = [
+        shown.at(800, scheme).evaluate(
+            "['body', '.chart text']"
+            ".map(name => getComputedStyle(document.querySelector(name)))"
+            ".flatMap(style => [style.backgroundColor, style.fill])"
         )
-        page.close()
+        for scheme in SCHEMES
+    ]
     assert colours[0][0] != colours[1][0]
     assert colours[0][3] != colours[1][3]
 
 
-def test_no_text_becomes_an_active_element(browser: Any, file: Path) -> None:
-    page, _ = opened(browser, file, 800, "light")
+def test_no_text_becomes_an_active_element(shown: Opened) -> None:
+    page = shown.page
     assert page.locator("img, iframe, object, embed, form").count() == 0
     assert page.locator("script").count() == 1
     assert page.locator("input").count() == page.locator(".tools input").count() == 1
-    page.close()
 
 
 def test_queries_can_be_filtered_and_sorted(browser: Any, tmp_path: Path) -> None:
@@ -195,20 +220,19 @@ def test_a_link_to_a_query_unfolds_it(browser: Any, file: Path) -> None:
     page.close()
 
 
-def test_a_printed_page_is_light(browser: Any, file: Path, tmp_path: Path) -> None:
-    page, _ = opened(browser, file, 800, "dark")
+def test_a_printed_page_is_light(shown: Opened, tmp_path: Path) -> None:
+    page = shown.at(800, "dark")
     path = tmp_path / "report.pdf"
     page.pdf(path=path, format="A4")
     assert path.read_bytes().startswith(b"%PDF")
-    page.emulate_media(media="print", color_scheme="dark")
+    page = shown.at(800, "dark", "print")
     found = page.evaluate("getComputedStyle(document.querySelector('h1')).color")
     assert sum(int(part) for part in found.strip("rgb()").split(",")) < 3 * 80
-    page.close()
 
 
 @pytest.fixture(scope="module")
-def crowd(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Write a report of eighteen systems with realistic names."""
+def crowd(browser: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Opened]:
+    """Open a report of eighteen systems with realistic names."""
     run = run_record(6, tuple(0.2 + place / 40 for place in range(18)))
     named = tuple(
         replace(one, name=f"dense:fixed-{100 * place}-overlap")
@@ -216,12 +240,13 @@ def crowd(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     path = tmp_path_factory.mktemp("crowd") / "report.html"
     path.write_text(render(Report.of([changed(run, providers=named)])), encoding="utf-8")
-    return path
+    found = opened(browser, path)
+    yield found
+    found.page.close()
 
 
-def test_no_table_is_wider_than_paper(browser: Any, crowd: Path) -> None:
-    page, _ = opened(browser, crowd, 672, "light")  # A4 without its margins
-    page.emulate_media(media="print")
+def test_no_table_is_wider_than_paper(crowd: Opened) -> None:
+    page = crowd.at(672, "light", "print")  # A4 without its margins
     wide = page.evaluate(
         "[...document.querySelectorAll('.scroll')]"
         ".filter(one => one.scrollWidth > one.clientWidth + 1).map(one => one.innerText)"
@@ -229,23 +254,19 @@ def test_no_table_is_wider_than_paper(browser: Any, crowd: Path) -> None:
     assert wide == []
     assert page.locator(".scroll.widest").count() > 0
     assert page.evaluate("document.documentElement.scrollWidth") <= 672
-    page.close()
 
 
-def test_significance_and_p_are_visible_on_a_phone(browser: Any, file: Path) -> None:
-    page, _ = opened(browser, file, 400, "light")
-    ends = page.evaluate(
+def test_significance_and_p_are_visible_on_a_phone(shown: Opened) -> None:
+    ends = shown.at(400, "light").evaluate(
         "[...document.querySelectorAll('[id$=t-against] + .scroll thead th')]"
         ".map(one => [one.innerText, one.getBoundingClientRect().right])"
     )
     seen = {name for name, end in ends if end <= 400}
     assert {"Against", "Significant?", "Difference", "p"} <= seen
-    page.close()
 
 
-def test_names_break_only_at_punctuation(browser: Any, crowd: Path) -> None:
-    page, _ = opened(browser, crowd, 400, "light")
-    words = page.evaluate("""() => {
+def test_names_break_only_at_punctuation(crowd: Opened) -> None:
+    words = crowd.at(400, "light").evaluate("""() => {
       const name = document.querySelector('[id$=t-best] + .scroll tbody bdi')
       const found = []
       for (const node of name.childNodes) {
@@ -260,34 +281,27 @@ def test_names_break_only_at_punctuation(browser: Any, crowd: Path) -> None:
     }""")
     assert [word for word, _ in words][:2] == ["dense", "fixed"]
     assert [word for word, lines in words if lines > 1] == []
-    page.close()
 
 
-def test_wide_tables_use_the_width_of_the_window(browser: Any, crowd: Path) -> None:
-    page, _ = opened(browser, crowd, 1600, "light")
+def test_wide_tables_use_the_width_of_the_window(crowd: Opened) -> None:
+    page = crowd.at(1600, "light")
     widths = page.evaluate(
         "[...document.querySelectorAll('.scroll')].map(one => one.getBoundingClientRect().width)"
     )
     column = page.evaluate("document.querySelector('.verdict').getBoundingClientRect().width")
     assert max(widths) > column + 200
     assert page.evaluate("document.documentElement.scrollWidth") <= 1600
-    page.close()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [400, 1400])
-def test_the_trend_page_is_silent_legible_and_fits(
-    browser: Any, tmp_path: Path, width: int, scheme: str
-) -> None:
+def test_the_trend_page_is_silent_legible_and_fits(browser: Any, tmp_path: Path) -> None:
     path = tmp_path / "trend.html"
     write_trend(build_trend_lines(many(10)), path)
-    page, noise = opened(browser, path, width, scheme)
-    assert noise == [path.as_uri()]
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    found = page.evaluate(CONTRASTS)
-    assert len(found) > 100
-    assert [text for contrast, text in found if contrast < LEAST_CONTRAST] == []
-    page.close()
+    found = opened(browser, path)
+    for width, scheme in product((400, 1400), SCHEMES):
+        found.check_width(width, scheme)
+        found.check_contrasts(width, scheme, texts=100)
+    assert found.noise == [path.as_uri()]
+    found.page.close()
 
 
 @pytest.fixture(scope="module")
@@ -300,17 +314,17 @@ def comparisons(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     return paths
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(390, "light"), (1400, "dark")])
+@pytest.mark.parametrize("place", [0, 1], ids=["usual", "nasty"])
 def test_the_page_of_a_comparison_is_silent_legible_and_fits(
-    browser: Any, comparisons: list[Path], width: int, scheme: str
+    browser: Any, comparisons: list[Path], place: int
 ) -> None:
-    for path in comparisons:
-        page, noise = opened(browser, path, width, scheme)
-        assert noise == [path.as_uri()]
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
-        found = page.evaluate(CONTRASTS)
-        assert [text for contrast, text in found if contrast < LEAST_CONTRAST] == []
-        page.close()
+    path = comparisons[place]
+    found = opened(browser, path)
+    for width, scheme in ((390, "light"), (1400, "dark")):
+        found.check_width(width, scheme)
+        found.check_contrasts(width, scheme)
+    assert found.noise == [path.as_uri()]
+    found.page.close()
 
 
 def test_a_comparison_shows_the_verdict_first_and_unfolds_one_query(
