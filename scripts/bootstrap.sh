@@ -12,18 +12,10 @@ headers=$("$python" -c 'import sysconfig; print(sysconfig.get_path("include"))')
 "$python" -c 'import ensurepip, venv' 2>/dev/null || missing="$missing python3-venv"
 
 if [ -n "$missing" ]; then
-  if [ "$(id -u)" = 0 ]; then sudo=""; else sudo="sudo -n"; fi
-  echo "installing$missing"
   # shellcheck disable=SC2086 - several packages, several words
-  if command -v apt-get >/dev/null && $sudo true 2>/dev/null && $sudo apt-get update -qq &&
-    $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends \
-      -o Dpkg::Use-Pty=0 $missing >/dev/null
-  then
-    :
-  else
+  "$(dirname "$0")/debian.sh" $missing ||
     echo "missing:$missing. Continuing in pure Python. For the native core (and make test)" \
       "install them, then run make clean and start again." >&2
-  fi
 fi
 
 if "$python" -c 'import ensurepip' 2>/dev/null; then
