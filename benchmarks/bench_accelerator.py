@@ -21,13 +21,15 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from document import put_between_marks
+from document import markdown_table, put_between_marks
 
 from berryeval.metrics import BACKEND, evaluate_arrays
 
 LINES: list[str] = []
+TIMES: dict[tuple[str, str], dict[int, float]] = {}  # seconds by library, call and rows
 ROWS, DEPTH, RELEVANT = 1_000_000, 100, 10
 METRICS = ["recall@10", "precision@10", "mrr@10", "ndcg@10", "hit_rate@10"]
+REPLAYED = 20  # calls in a CUDA graph
 SHAPES: dict[str, tuple[str | None, float]] = {
     "binary": (None, 1),
     "graded": ("int32", 2),
@@ -51,6 +53,12 @@ def say(line: str) -> None:
     """Print a line, and keep it for the document."""
     print(line, flush=True)
     LINES.append(line)
+
+
+def note(library: str, call: str, rows: int, seconds: float) -> None:
+    """Print a time, and keep it for the table of the document."""
+    print(f"  {rows:>9,} x {DEPTH}: {library}, {call}: {seconds * 1e3:.3f} ms", flush=True)
+    TIMES.setdefault((library, call), {})[rows] = seconds
 
 
 def digest(values: Any) -> str:
@@ -95,7 +103,7 @@ def check(
         )
         same = [digest(back(scores[metric])) == expected[name][metric] for metric in METRICS]
         say(
-            f"  {library}, {name}: {sum(same)} of {len(same)} metrics equal to the CPU, "
+            f"{library}, {name}: {sum(same)} of {len(same)} metrics equal to the CPU, "
             f"all bytes of {ROWS:,} rows"
         )
 
@@ -141,7 +149,10 @@ def bench_torch(expected: dict[str, dict[str, str]]) -> None:
 
     from berryeval.metrics import ndcg
 
-    compiled = torch.compile(lambda a, b: ndcg(a, b, 10))
+    @torch.compile
+    def compiled(retrieved: Any, relevant: Any) -> Any:
+        return ndcg(retrieved, relevant, 10)
+
     for rows in (100_000, ROWS):
         arrays = [torch.from_numpy(one).to(device) for one in draw(rows)[:2]]
         distinct = torch.argsort(torch.rand((rows, 250), device=device), dim=1)[:, :RELEVANT]
@@ -156,11 +167,20 @@ def bench_torch(expected: dict[str, dict[str, str]]) -> None:
             "five metrics, graded": lambda a, b, g: evaluate_arrays(a, b, METRICS, grades=g),
             "nDCG@100": lambda a, b, _: ndcg(a, b, 100),
         }
+        if not torch.equal(compiled(*arrays), calls["nDCG@10"](*arrays, graded)):
+            sys.exit("nDCG@10 inside torch.compile has other values")
         times = time_calls(
             {name: partial(call, *arrays, graded) for name, call in calls.items()}, wait
         )
-        for name, one in times.items():
-            say(f"  {rows:>9,} x {DEPTH}: {name}: {one * 1e3:.3f} ms")
+        for name in ("nDCG@10", "five metrics in one call"):
+            graph = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(graph):
+                for _ in range(REPLAYED):
+                    calls[name](*arrays, graded)
+            alone = f"{name}, without Python (a CUDA graph)"
+            times[alone] = time_calls({name: graph.replay}, wait)[name] / REPLAYED
+        for name, took in times.items():
+            note("torch", name, rows, took)
         bench_torchmetrics(rows, times["nDCG@10"], wait)
 
 
@@ -194,11 +214,12 @@ def bench_torchmetrics(rows: int, ours: float, wait: Callable[[Any], None]) -> N
     values = [
         compute(module.RetrievalNormalizedDCG(top_k=10), sample) for module in (peer, training)
     ]
+    note("torchmetrics", "RetrievalNormalizedDCG, one query", rows, theirs)
+    note("torch", "berryeval.training.RetrievalNormalizedDCG", rows, same)
     say(
-        f"  torchmetrics: {theirs * 1e3:.2f} ms per query ({sample} queries of {DEPTH}): "
-        f"{theirs * rows / ours:,.0f} times as long as nDCG@10 of arrays; "
-        f"berryeval.training.RetrievalNormalizedDCG takes {same * 1e3:.2f} ms for {rows:,}: "
-        f"{theirs * rows / same:,.0f} times as fast; values {values[0]:.7f} and {values[1]:.7f}"
+        f"torchmetrics takes {theirs * rows / ours:,.0f} times as long as nDCG@10 of arrays for "
+        f"{rows:,} queries (measured for {sample}), and {theirs * rows / same:,.0f} times as long "
+        f"as the class of the same name; values {values[0]:.7f} and {values[1]:.7f}"
     )
 
 
@@ -221,7 +242,7 @@ def bench_jax(expected: dict[str, dict[str, str]]) -> None:
             for name, metrics in (("nDCG@10", ["ndcg@10"]), ("five metrics", METRICS))
         }
         for name, took in time_calls(calls, jax.block_until_ready).items():
-            say(f"  {rows:>9,} x {DEPTH}: {name}: {took * 1e3:.3f} ms")
+            note("JAX", name, rows, took)
 
 
 def bench_cupy(expected: dict[str, dict[str, str]]) -> None:
@@ -233,7 +254,7 @@ def bench_cupy(expected: dict[str, dict[str, str]]) -> None:
     arrays = [cupy.asarray(one) for one in draw(100_000)[:2]]
     call = partial(evaluate_arrays, arrays[0], arrays[1], ["ndcg@10"])
     times = time_calls({"nDCG@10": call}, lambda _: cupy.cuda.Device().synchronize())
-    say(f"    100,000 x {DEPTH}: nDCG@10: {times['nDCG@10'] * 1e3:.3f} ms")
+    note("CuPy", "nDCG@10", 100_000, times["nDCG@10"])
 
 
 def main() -> None:
@@ -256,14 +277,24 @@ def main() -> None:
     for library in given.libraries.split(","):
         benches[library](expected)
     if given.document:
-        introduction = (
-            "## On an accelerator\n\n"
-            "Written by `make bench-accelerator`. Times are wall-clock times of calls that follow\n"
-            "each other, Python included; best of seven. A compiled broadcast is a few lines\n"
-            "of torch under `torch.compile`, in float32 and for ids that do not repeat.\n\n"
-        )
-        text = "\n".join(LINES)
-        put_between_marks(given.document, "accelerator", f"{introduction}```text\n{text}\n```")
+        put_between_marks(given.document, "accelerator", describe())
+
+
+def describe() -> str:
+    """Return the section of the document."""
+    sizes = [100_000, ROWS]
+    rows = [
+        [*names, *(f"{times[size] * 1e3:.3f} ms" if size in times else "" for size in sizes)]
+        for names, times in TIMES.items()
+    ]
+    introduction = (
+        "## On an accelerator\n\n"
+        "Written by `make bench-accelerator`. Times are wall-clock times of calls that follow\n"
+        "each other, Python included; best of seven. A compiled broadcast is a few lines\n"
+        "of torch under `torch.compile`, in float32 and for ids that do not repeat.\n"
+    )
+    table = markdown_table(["arrays", "call", *(f"{size:,} x {DEPTH}" for size in sizes)], rows)
+    return "\n".join([introduction, *(f"- {line}" for line in LINES), "", table])
 
 
 if __name__ == "__main__":

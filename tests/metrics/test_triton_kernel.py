@@ -15,7 +15,7 @@ pytest.importorskip("triton", reason="Triton has wheels for Linux only")
 PROGRAM = """
 import numpy as np, torch
 from berryeval.metrics import evaluate_arrays
-from berryeval.metrics.triton_kernel import score_tensors
+from berryeval.metrics.triton_kernel import score_in_graph, score_tensors
 from tests.metrics.test_device_arrays import GRADES, as_torch, draw_arrays
 
 torch.cuda.current_device = lambda: None  # the device of tensors on the host
@@ -42,13 +42,23 @@ for values, tensor in zip(expected.values(), found, strict=True):
 often[1][:, -1], often[2][:, [1, -1]] = often[1][:, 1], [0, 9]
 _, faulty = score_tensors(*map(as_torch, often), 1, REQUESTS)
 assert faulty.tolist() == (often[1][:, 1] != -1).tolist(), faulty
+for rows, graded in ((0, None), (300, None), (300, "float32")):
+    arrays = [None if one is None else as_torch(one) for one in draw_arrays(5, rows, graded)]
+    if graded:
+        arrays[2][7], arrays[1][7, 0] = float("nan"), 1
+    given = (*arrays, 1.0, *map(list, zip(*REQUESTS)))
+    torch.library.opcheck(score_in_graph, given, test_utils=("test_schema", "test_faketensor"))
+    compiled = torch.compile(score_in_graph, backend="aot_eager", fullgraph=True)(*given)
+    assert compiled.isnan().any(0).tolist() == [bool(graded) and row == 7 for row in range(rows)]
+    found, _ = score_tensors(*arrays, 1, REQUESTS) if rows else (torch.empty(6, 0), None)
+    torch.testing.assert_close(compiled[:, :7], torch.stack(list(found))[:, :7], rtol=0, atol=0)
 wide = as_torch(np.zeros((2, 40), dtype=np.int32))
 assert score_tensors(wide, wide, None, 1, REQUESTS) is None  # broadcasting takes it
 """
 
 
 def test_the_kernel_gives_the_bytes_of_the_native_core() -> None:
-    """Binary and graded, padding anywhere, repeated ids; rows of unusable grades are marked."""
+    """Binary and graded, padding, repeated ids, unusable grades; also in a compiled program."""
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM],
         cwd=Path(__file__).parents[2],

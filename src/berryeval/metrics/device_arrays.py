@@ -1,8 +1,8 @@
 """Array metrics on arrays of torch, JAX, CuPy and others, computed where the arrays are.
 
 Results are arrays of the same kind on the same device. Arrays in the memory of the host go to the
-native core without a copy; inside `torch.compile` and `jax.jit`, and on accelerators, the metrics
-are computed by broadcasting (`broadcast`), on CUDA devices by one kernel (`triton_kernel`).
+native core without a copy. Tensors on CUDA devices are scored by one kernel (`triton_kernel`), also
+inside `torch.compile`; everything else by broadcasting (`broadcast`).
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from functools import cache
+from importlib.util import find_spec
 from typing import Any, Final, NoReturn
 
 import numpy as np
@@ -26,6 +27,7 @@ _CELLS_AT_ONCE: Final = 1 << 26  # compared ids, to bound the memory of a step
 UNIT_BITS: Final = 44  # of a sum of scores
 LOW_BITS: Final = 22  # of these, those of its low part
 _IDS: Final = ("int32", "int64")
+_HAS_TRITON: Final = find_spec("triton") is not None  # comes with torch for CUDA devices
 _GRADES: Final = ("int32", "int64", "float32", "float64")
 
 
@@ -82,6 +84,13 @@ def score_foreign(
     """
     library = _library_of(retrieved)
     if _is_traced(library, retrieved):
+        if library == "torch" and retrieved.is_cuda and _HAS_TRITON:
+            from berryeval.metrics.triton_kernel import fits_kernel, score_in_graph
+
+            if fits_kernel(relevant.shape[1], requests):
+                names, cutoffs = [name for name, _ in requests], [k for _, k in requests]
+                found = score_in_graph(retrieved, relevant, grades, threshold, names, cutoffs)
+                return list(found.unbind(0))
         rows = _take_rows(library, retrieved, relevant, grades, requests)
         scores, faulty = score_rows(rows, threshold, requests)
         return scores if faulty is None else [_spoil(rows.xp, one, faulty) for one in scores]

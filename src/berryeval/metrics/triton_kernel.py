@@ -31,6 +31,11 @@ _CODES: Final = {
 }  # fmt: skip
 
 
+def fits_kernel(width: int, requests: Sequence[tuple[str, int]]) -> bool:
+    """Whether the kernel can score rows of so many relevant ids at these cutoffs."""
+    return 0 < width <= _WIDEST and max(k for _, k in requests) <= _DEEPEST
+
+
 def score_tensors(
     retrieved: torch.Tensor,
     relevant: torch.Tensor,
@@ -42,10 +47,51 @@ def score_tensors(
 
     See `broadcast.score_rows`.
     """
-    rows, width = relevant.shape
-    tables, constants = _plan(tuple(requests), threshold, retrieved.device)
-    if not 0 < width <= _WIDEST or constants["DEPTH"] > _DEEPEST or not rows:
+    if not len(relevant) or not fits_kernel(relevant.shape[1], requests):
         return None
+    out, faulty = _launch(retrieved, relevant, grades, threshold, tuple(requests))
+    return [out] if len(requests) == 1 else list(out.unbind(0)), faulty
+
+
+@torch.library.custom_op(
+    "berryeval::score_rows",
+    mutates_args=(),
+    schema="(Tensor retrieved, Tensor relevant, Tensor? grades, float threshold, str[] metrics, "
+    "int[] cutoffs) -> Tensor",
+)
+def score_in_graph(
+    retrieved: torch.Tensor,
+    relevant: torch.Tensor,
+    grades: torch.Tensor | None,
+    threshold: float,
+    metrics: Sequence[str],
+    cutoffs: Sequence[int],
+) -> torch.Tensor:
+    """Score as one step of a compiled program; rows with unusable grades are NaN."""
+    requests = tuple(zip(metrics, cutoffs, strict=True))
+    out, faulty = _launch(retrieved, relevant, grades, threshold, requests)
+    if faulty is not None:
+        out.masked_fill_(faulty, float("nan"))
+    return out.view(len(requests), len(retrieved))
+
+
+@score_in_graph.register_fake
+def _shape_in_graph(
+    retrieved: torch.Tensor, _1: object, _2: object, _3: object, metrics: Sequence[str], _4: object
+) -> torch.Tensor:
+    return retrieved.new_empty((len(metrics), retrieved.shape[0]), dtype=torch.float32)
+
+
+def _launch(
+    retrieved: torch.Tensor,
+    relevant: torch.Tensor,
+    grades: torch.Tensor | None,
+    threshold: float,
+    requests: tuple[tuple[str, int], ...],
+) -> tuple[torch.Tensor, torch.Tensor | None]:
+    """Run the kernel; the scores of one request have no dimension for the requests."""
+    rows, width = relevant.shape
+    tables, constants = _plan(requests, threshold, retrieved.device)
     shape = (rows,) if len(requests) == 1 else (len(requests), rows)
     out = torch.empty(shape, dtype=torch.float32, device=retrieved.device)
     retrieved, relevant = _by_row(retrieved), _by_row(relevant)
@@ -54,6 +100,8 @@ def score_tensors(
         grades = _by_row(grades)
         stride = grades.stride(0)
         faulty = torch.empty(rows, dtype=torch.bool, device=retrieved.device)
+    if not rows:
+        return out, faulty
     there = retrieved.device.index
     with nullcontext() if there == torch.cuda.current_device() else torch.cuda.device(there):
         _score_block[(-(-rows // 128),)](
@@ -61,7 +109,7 @@ def score_tensors(
             rows, retrieved.stride(0), relevant.stride(0), stride,
             WIDTH=width, GRADED=grades is not None, enable_fp_fusion=False, **constants,
         )  # fmt: skip
-    return [out] if len(requests) == 1 else list(out.unbind(0)), faulty
+    return out, faulty
 
 
 def _by_row(tensor: torch.Tensor) -> torch.Tensor:
