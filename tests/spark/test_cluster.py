@@ -17,6 +17,7 @@ import pytest
 import berryeval as be
 from berryeval.spark import evaluate
 from tests.spark.test_dataframes import METRICS, as_dicts, frame, judged, make_rows
+from tests.spark.test_file_parts import group_by_query, write
 
 psutil = pytest.importorskip("psutil")
 
@@ -31,8 +32,9 @@ def list_executors() -> dict[int, Any]:
     return found
 
 
+@pytest.mark.parametrize("kind", ["frame", "files"])
 def test_an_executor_killed_in_the_middle_changes_nothing(
-    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
     """The first task waits until its executor is killed; another executor does its work again."""
     started = tmp_path / "started"
@@ -48,7 +50,11 @@ def test_an_executor_killed_in_the_middle_changes_nothing(
         "utf-8",
     )
     monkeypatch.setitem(spark.sparkContext.environment, "PYTHONPATH", str(tmp_path))
+    monkeypatch.setattr("berryeval.spark.file_parts._LEAST", 1 << 12)  # several tasks
     judgments, run = make_rows(5)
+    run = group_by_query(run)
+    write(tmp_path / "run.parquet", run)
+    given = frame(spark, run) if kind == "frame" else str(tmp_path / "run.parquet")
     killed: list[int] = []
 
     def kill() -> None:
@@ -62,7 +68,7 @@ def test_an_executor_killed_in_the_middle_changes_nothing(
 
     killer = threading.Thread(target=kill, daemon=True)
     killer.start()
-    found = evaluate(judged(spark, judgments), frame(spark, run), METRICS)
+    found = evaluate(judged(spark, judgments), given, METRICS)
     killer.join(timeout=60)
     assert len(killed) == 1
     assert killed[0] not in list_executors()
