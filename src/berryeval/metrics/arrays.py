@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from contextvars import ContextVar
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeAlias, TypeVar, overload
 
 import numpy as np
@@ -23,7 +23,12 @@ from berryeval.metrics.array_checks import (
     check_threshold,
     raise_grade_conflict,
 )
-from berryeval.metrics.device_arrays import check_foreign, check_foreign_grades, score_foreign
+from berryeval.metrics.device_arrays import (
+    check_foreign,
+    check_foreign_grades,
+    is_traced,
+    score_foreign,
+)
 
 if TYPE_CHECKING:
     from berryeval.metrics.array_checks import (
@@ -238,9 +243,19 @@ def evaluate_arrays(
     """
     columns = _check_ids(retrieved, relevant)
     default_k = None if k is None else check_cutoff(k, columns)
-    precision = _precision_of(denominator)
-    requests: dict[str, tuple[str, int]] = {}
-    for text in _as_names(metrics):
+    names, precision = tuple(_as_names(metrics)), _precision_of(denominator)
+    plan = _read_requests if is_traced(retrieved) else _remember_requests  # compilers reject caches
+    requests = plan(names, default_k, columns, precision)
+    out = _score(retrieved, relevant, list(requests.values()), grades, threshold)
+    return dict(zip(requests, out, strict=True))
+
+
+def _read_requests(
+    names: tuple[str, ...], default_k: int | None, columns: int, precision: str
+) -> dict[str, tuple[str, int]]:
+    """Return the metric and the cutoff that each name asks for."""
+    requests = {}
+    for text in names:
         name, cutoff = _parse(text)
         if cutoff is not None and not 1 <= cutoff <= columns:
             check_cutoff(cutoff, columns, f"k in {text!r}")
@@ -248,8 +263,11 @@ def evaluate_arrays(
             precision if name == "precision" else name,
             cutoff or default_k or check_cutoff(columns, columns),
         )
-    out = _score(retrieved, relevant, list(requests.values()), grades, threshold)
-    return dict(zip(requests, out, strict=True))
+    return requests
+
+
+# A loop over batches asks for the same metrics each time.
+_remember_requests = lru_cache(maxsize=256)(_read_requests)
 
 
 def _score_one(

@@ -83,7 +83,7 @@ def score_foreign(
     looked at, the scores of such rows are NaN.
     """
     library = _library_of(retrieved)
-    if _is_traced(library, retrieved):
+    if is_traced(retrieved):
         if library == "torch" and retrieved.is_cuda and _HAS_TRITON:
             from berryeval.metrics.triton_kernel import fits_kernel, score_in_graph
 
@@ -245,8 +245,9 @@ def _library_of(array: Any) -> str:
     return "jax" if name == "jaxlib" else name
 
 
-def _is_traced(library: str, array: Any) -> bool:
+def is_traced(array: Any) -> bool:
     """Whether a compiler reads the program, and the array has no values yet."""
+    library = _library_of(array)
     if library == "torch":
         import torch
 
