@@ -179,11 +179,16 @@ def test_every_command_is_listed_with_an_example(site: Site) -> None:
 
 
 @needs_browser
-def test_search_answers_from_the_disk(browser: Any, site: Site) -> None:
-    page = browser.new_page()
+@pytest.mark.parametrize("width", WIDTHS)
+def test_search_answers_from_the_disk(browser: Any, site: Site, width: int) -> None:
+    """It searches for all that was typed, letter by letter, and shows it."""
+    page = browser.new_page(viewport={"width": width, "height": 900})
     page.goto((site.html / "index.html").as_uri())
-    page.locator(".md-search__button").click()
-    page.get_by_role("combobox").fill("RR")
+    page.locator(".md-search__button:visible, label[for=__search]:visible").first.click()
+    field = page.get_by_role("combobox")
+    field.press_sequentially("RR", delay=50)
+    page.get_by_role("option").first.wait_for()
+    assert field.input_value() == "RR"
     link = page.locator("a[href*='metrics.html'][href*='#rr']").first
     link.wait_for()
     link.click()

@@ -1,5 +1,6 @@
 // A page that is opened from the disk may not start a worker, which the search needs. There, run
-// the worker's script in a hidden frame instead.
+// the worker's script in a hidden frame instead. Like a worker, it gets copies: it empties the lists
+// of a query while it searches, and the page still shows them.
 if (location.protocol === "file:") {
   window.Worker = class {
     constructor(address) {
@@ -21,7 +22,8 @@ if (location.protocol === "file:") {
       this.ready.catch(() => this.onerror?.(new Event("error")))
     }
 
-    postMessage(data) {
+    postMessage(message) {
+      const data = structuredClone(message)
       const send = () => {
         this.frame.contentWindow?.dispatchEvent(new MessageEvent("message", { data }))
       }
