@@ -197,6 +197,20 @@ def test_search_answers_from_the_disk(browser: Any, site: Site, width: int) -> N
 
 
 @needs_browser
+def test_tables_that_scroll_are_reached_with_the_keyboard(browser: Any, site: Site) -> None:
+    """And only those: in a wide window the same table is no stop."""
+    page = browser.new_page(viewport={"width": 390, "height": 900})
+    page.goto((site.html / "reference" / "http.html").as_uri())
+    tables = page.locator(".md-typeset__scrollwrap")
+    tables.and_(page.locator("[tabindex='0']")).first.wait_for()
+    wide = "all => all.map(one => [one.tabIndex, one.scrollWidth > one.clientWidth])"
+    assert {tuple(one) for one in tables.evaluate_all(wide)} == {(0, True), (-1, False)}
+    page.set_viewport_size({"width": 1280, "height": 900})
+    page.wait_for_function("!document.querySelector('.md-typeset__scrollwrap[tabindex]')")
+    page.close()
+
+
+@needs_browser
 def test_pages_fit_phones_and_desktops_and_ask_nobody_else(browser: Any, site: Site) -> None:
     page = browser.new_page()
     noise: list[str] = []
