@@ -19,6 +19,7 @@ from berryeval._internal.notebook import (
     choose_library,
     name_three,
 )
+from berryeval._internal.optional import install_command
 from berryeval.errors import MissingDependencyError
 
 
@@ -100,7 +101,8 @@ def test_the_default_library_is_the_one_that_is_installed(monkeypatch: pytest.Mo
     monkeypatch.setitem(sys.modules, "polars", None)
     with pytest.raises(MissingDependencyError) as caught:
         build_frame({"a": [1]}, None)
-    assert str(caught.value) == "a data frame needs pandas or polars: pip install pandas"
+    needed = install_command({"pandas": ""})  # names the Python if its environment is not active
+    assert str(caught.value) == f"a data frame needs pandas or polars: {needed}"
     monkeypatch.undo()
     assert isinstance(build_frame({"a": [1]}, None), pd.DataFrame)
     with pytest.raises(ValueError, match="library must be 'pandas' or 'polars', found 'numpy'"):

@@ -11,7 +11,7 @@ from html import escape
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from berryeval._internal.numbers import format_metric
-from berryeval._internal.optional import import_optional, is_missing
+from berryeval._internal.optional import import_optional, install_command, is_missing
 from berryeval._internal.text import escape_controls, name_some, pluralize, truncate
 from berryeval.errors import MissingDependencyError
 
@@ -26,7 +26,8 @@ def choose_library(library: str | None, known: Sequence[str] = ("pandas", "polar
         for name in ("pandas", "polars"):
             if not is_missing(name):
                 return name
-        raise MissingDependencyError("a data frame needs pandas or polars: pip install pandas")
+        install = install_command({"pandas": ""})
+        raise MissingDependencyError(f"a data frame needs pandas or polars: {install}")
     if library not in known:
         names = f"{', '.join(map(repr, known[:-1]))} or {known[-1]!r}"
         raise ValueError(f"library must be {names}, found {library!r}")
