@@ -53,6 +53,14 @@ def test_code_is_found_by_its_lines(tmp_path: Path, clean_environment: dict[str,
     out = type_commands("code_search", tmp_path, clean_environment)
     assert "code_search: 10 queries, 20 hits each; relevance decided by pack" in out
     assert re.search(r"bm25:fixed-400 +0\.751", out)
+    page = (EXAMPLES / "code_search" / "README.md").read_text("utf-8")
+    (options,) = re.findall(r"`(--options .*?)`", page)
+    source = EXAMPLES / "code_search" / "source"
+    shutil.copytree(source, tmp_path / "my-project" / "src")
+    (tmp_path / "here").mkdir()
+    line = f"berryeval eval ../examples/code_search --providers bm25:fixed-400 {options}"
+    made = run(["bash", "-c", line], tmp_path / "here", clean_environment)
+    assert re.search(r"bm25:fixed-400 +0\.751", made.stdout), made.stderr
 
 
 def test_every_language_has_its_scores(tmp_path: Path, clean_environment: dict[str, str]) -> None:
@@ -74,6 +82,19 @@ def test_a_repository_passes_its_gate_and_fails_a_higher_one(
     made = run(["berryeval", "eval", "--output", "build/again"], folder, clean_environment)
     assert made.returncode == 1
     assert "FAIL  R@3 is 0.769" in made.stdout
+
+
+def test_commands_in_the_list_of_examples_run(
+    tmp_path: Path, clean_environment: dict[str, str]
+) -> None:
+    shutil.copytree(EXAMPLES, tmp_path / "examples")
+    commands = re.findall(
+        r"\| `((?:berryeval|pytest) .*?)` \|", (EXAMPLES / "README.md").read_text("utf-8")
+    )
+    assert len(commands) == 2
+    for command in commands:
+        made = run(["bash", "-c", command], tmp_path, clean_environment)
+        assert made.returncode == 0, made.stdout + made.stderr
 
 
 def test_the_page_lists_every_example() -> None:
