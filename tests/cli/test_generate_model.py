@@ -98,6 +98,7 @@ def test_the_limit_of_the_cost_is_said(capsys: pytest.CaptureFixture[str]) -> No
     ("flags", "message"),
     [
         (["--model", "tiny"], "OPENAI_API_KEY is not set"),
+        (["--model", "tiny", "--base-url", ""], "must look like http://host:port/path"),
         (["--dry-run"], "without a model nothing is asked, so there is nothing to price"),
         (["--model", "tiny", "--base-url", "{url}", "--max-cost", "1"], "needs the prices"),
         (["--model", "huge", "--base-url", "{url}"], "does not know the model 'huge'"),

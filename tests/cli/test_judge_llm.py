@@ -175,6 +175,7 @@ BAD: dict[str, tuple[tuple[str, ...], str]] = {
     "taken name": (("--judge", "human"), "no judge can be called 'human'"),
     "no key": (("--api-key-env", "NO_SUCH_KEY"), "NO_SUCH_KEY is not set"),
     "bad address": (("--base-url", "localhost"), "http://host:port"),
+    "address of an unset variable": (("--base-url", ""), "must look like http://host:port/path"),
     "no benchmark": (("--benchmark", "nowhere"), "nowhere"),
     "no ledger": (("--ledger", "nowhere"), "nowhere: has no pool"),
     "unknown run": (("no-such-run",), "no-such-run"),
@@ -182,8 +183,11 @@ BAD: dict[str, tuple[tuple[str, ...], str]] = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_bad_input_is_one_line(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """The error names what is wrong, and nothing is written."""
+def test_bad_input_is_one_line(
+    name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The error names what is wrong, and nothing is written, nor sent to a server not named."""
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-another-project")
     pair = read_pool().pairs[0]
     target: Anchor = pair.target
     Ledger(PLACE).append([Vote(pair.query_id, target, 1, "ann")])

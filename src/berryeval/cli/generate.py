@@ -31,7 +31,7 @@ def generate(  # noqa: PLR0913 - the options of the command
     noise: float = 0.1,
     length: float = 4.0,
     model: str | None = None,
-    base_url: str = "",
+    base_url: str | None = None,
     api_key_env: str = "",
     price_in: float | None = None,
     price_out: float | None = None,

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def judge_llm(  # noqa: PLR0913 - the options of the command
     *runs: str,
     model: str,
-    base_url: str = "",
+    base_url: str | None = None,
     api_key_env: str = "",
     judge: str = "",
     what: Literal["relevance", "faithfulness", "answer"] = "relevance",

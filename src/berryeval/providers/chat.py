@@ -141,17 +141,17 @@ class ChatModel:
 
     @classmethod
     def from_environment(
-        cls, model: str, base_url: str = "", key_name: str = "", **options: Any
+        cls, model: str, base_url: str = OPENAI, key_name: str = "", **options: Any
     ) -> ChatModel:
         """Build a model whose key is in an environment variable; own servers may need none."""
         name = key_name or KEY_NAME
         key = os.environ.get(name, "").strip()
-        if not key and (key_name or base_url in {"", OPENAI}):
+        if not key and (key_name or base_url == OPENAI):
             raise ConfigurationError(
-                f"{name} is not set; set it to the key of {base_url or OPENAI}, or name another "
+                f"{name} is not set; set it to the key of {base_url}, or name another "
                 "variable with --api-key-env, or another server with --base-url"
             )
-        return cls(model, base_url or OPENAI, key, key_name=name, **options)
+        return cls(model, base_url, key, key_name=name, **options)
 
     @property
     def options(self) -> dict[str, Any]:

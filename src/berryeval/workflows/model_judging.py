@@ -66,7 +66,7 @@ class ModelRequest:
     benchmark: str | None = None
     ledger: str | None = None
     judge: str = ""
-    base_url: str = ""
+    base_url: str | None = None
     key_name: str = ""
     depth: int = 10
     concurrency: int = 8
@@ -92,9 +92,10 @@ class ModelRequest:
             "price_out",
         )
         options = {name: getattr(self, name) for name in names}
+        address = OPENAI if self.base_url is None else self.base_url
         if needs_key:
-            return ChatModel.from_environment(self.model, self.base_url, self.key_name, **options)
-        return ChatModel(self.model, self.base_url or OPENAI, **options)
+            return ChatModel.from_environment(self.model, address, self.key_name, **options)
+        return ChatModel(self.model, address, **options)
 
 
 class ModelJudging(NamedTuple):
