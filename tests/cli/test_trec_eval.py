@@ -196,7 +196,7 @@ def test_error_is_one_line_with_the_exit_code_of_trec_eval(
          "qrels:3: document 'a' appears twice in query 'q'"),
         ("qrels", "", 2, "qrels: holds no rows"),
         ("qrels", "q\udcff 0 a 1\n", 2,
-         r"qrels:1: not UTF-8 text (a binary file?): 'q\\xff 0 a 1'"),
+         r"qrels:1: not UTF-8 text; save it as UTF-8: 'q\\xff 0 a 1'"),
     ],
 )  # fmt: skip
 def test_invalid_file_is_an_error_with_its_line(

@@ -34,7 +34,7 @@ def test_a_json_file_is_read(tmp_path: Path) -> None:
         (b'{"q": {"d": NaN}}', ": the grade of document 'd' for query 'q' must not be NaN"),
         (b'{"q": {"d": 1, "d": 2}}', ": q: 'd' appears twice in one object"),
         (b'{"q": {"d": 1}, "q": {"e": 1}}', ": 'q' appears twice in one object"),
-        (b'\n{"q\xff": {"d": 1}}', ":2: not UTF-8 text (a binary file?)"),
+        (b'\n{"q\xff": {"d": 1}}', ":2: not UTF-8 text; save it as UTF-8"),
         (b"{}", ": holds no rows"),
         (b'{"q": {}}', ": holds no rows"),
         (b'{"a":' * 100_000, ": not {query: {document: number}}, but nested too deep to read"),

@@ -100,7 +100,7 @@ GOOD = b'{"query": "q", "doc": "d", "grade": 1}\n'
         ),
         (b'{"query": "q", "doc": "d", "rel": 1}', "2: document 'd' appears twice in query 'q'"),
         (b'{"query": "q", "rel": 1, "rel": 2}', "2: 'rel' appears twice in one object"),
-        (b'{"query": "\xff"}', "2: not UTF-8 text (a binary file?)"),
+        (b'{"query": "\xff"}', "2: not UTF-8 text; save it as UTF-8"),
         (b'{"a":' * 100_000, "2: not an object with a query, a document and a number, but nested"),
     ],
     ids=range(16),

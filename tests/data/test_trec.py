@@ -83,7 +83,7 @@ def test_a_document_may_be_judged_in_several_groups(tmp_path: Path) -> None:
         (b"q1 0 d1 1\nq2 0 d1 1\nq1 0 d1 2\n", ":3: document 'd1' appears twice in query 'q1'"),
         (b"q1 0 d1 1\nq1 0 d1 1\nbad\n", ":2: document 'd1' appears twice in query 'q1'"),
         (b"bad\nq1 0 d1 1\nq1 0 d1 1\n", f":1: {FOUR}, found 1: 'bad'"),
-        (b"q1 0 d\xff 1\n", ":1: not UTF-8 text (a binary file?): 'q1 0 d\\\\xff 1'"),
+        (b"q1 0 d\xff 1\n", ":1: not UTF-8 text; save it as UTF-8: 'q1 0 d\\\\xff 1'"),
         (b"q1 0 d1 1\nq1 0 d\0 1\n", ":2: not UTF-8 text (a binary file?): 'q1 0 d\\x00 1'"),
         (b"", ": holds no rows"),
         (b"# nothing\n\n", ": holds no rows"),
@@ -123,7 +123,7 @@ def test_invalid_judgments_are_an_error(tmp_path: Path, text: bytes, message: st
         ),
         (
             b"q1 Q0 d\xc0\xaf 1 1 me\n",
-            ":1: not UTF-8 text (a binary file?): 'q1 Q0 d\\\\xc0\\\\xaf 1 1 me'",
+            ":1: not UTF-8 text; save it as UTF-8: 'q1 Q0 d\\\\xc0\\\\xaf 1 1 me'",
         ),
         (b"\n", ": holds no rows"),
     ],

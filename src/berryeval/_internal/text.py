@@ -160,9 +160,14 @@ def explain_encoding(data: bytes) -> str:
 
     >>> explain_encoding("tea".encode("utf-16"))
     'not UTF-8 text but UTF-16; save it as UTF-8'
+    >>> explain_encoding("thé".encode("latin-1"))
+    'not UTF-8 text; save it as UTF-8'
     """
-    wide = data.startswith((b"\xff\xfe", b"\xfe\xff"))
-    return f"not UTF-8 text {'but UTF-16; save it as UTF-8' if wide else '(a binary file?)'}"
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return "not UTF-8 text but UTF-16; save it as UTF-8"
+    if 0 in data:
+        return "not UTF-8 text (a binary file?)"
+    return "not UTF-8 text; save it as UTF-8"
 
 
 def pluralize(number: int, one: str, many: str = "") -> str:
