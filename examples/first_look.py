@@ -10,8 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 import berryeval
-from berryeval._internal.backend import BACKEND
-from berryeval.metrics import PADDING_ID, QueryDocArray, evaluate_arrays
+from berryeval.metrics import BACKEND, PADDING_ID, QueryDocArray, evaluate_arrays
 from berryeval.metrics.lists import QueryResult, compute_all, quality_report
 
 K = 5

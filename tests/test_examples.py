@@ -97,6 +97,12 @@ def test_commands_in_the_list_of_examples_run(
         assert made.returncode == 0, made.stdout + made.stderr
 
 
+def test_examples_import_only_what_users_may() -> None:
+    private = re.compile(r"berryeval[.\w]*\._[a-z]")
+    programs = [*EXAMPLES.rglob("*.py"), *EXAMPLES.rglob("*.ipynb")]
+    assert [one.name for one in programs if private.search(one.read_text("utf-8"))] == []
+
+
 def test_the_page_lists_every_example() -> None:
     listed = set(re.findall(r"\]\((\w+)", (EXAMPLES / "README.md").read_text("utf-8")))
     there = {
