@@ -1,12 +1,15 @@
 """Build the site in a folder; run with `make site`.
 
 The folder gets `pages` (assembled from docs/ and from the code), `mkdocs.yml` and `html`, the site.
-Open `html/index.html`, or copy `html` to any web server. A warning of the generator, a page
-that is not in the navigation or a broken link ends with exit code 1.
+Open `html/index.html`, or copy `html` to any web server. With the address of the site in `SITE_URL`
+there are also canonical addresses and a page for addresses that do not exist (404.html), which must
+know where the site is. A warning of the generator, a page that is not in the navigation or a broken
+link ends with exit code 1.
 """
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -27,6 +30,8 @@ def build(folder: Path) -> list[str]:
     said = done.stdout + done.stderr
     if done.returncode or "No issues found" not in said:
         return [said.strip()]
+    if not os.environ.get("SITE_URL"):
+        (folder / "html" / "404.html").unlink()
     return find_broken_links(folder / "html")
 
 

@@ -50,7 +50,7 @@ def find_broken_links(site: Path) -> list[str]:
     return [
         f"{path.relative_to(site).as_posix()}: {problem}"
         for path, page in pages.items()
-        if path.name != "404.html"  # its links are those of the root of a server
+        if path.name != "404.html"  # its links begin at the root of the server of SITE_URL
         for address in sorted(page.links | page.loaded)
         if (problem := _check(address, path, pages, is_loaded=address in page.loaded))
     ]
