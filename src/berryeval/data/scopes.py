@@ -29,18 +29,18 @@ _OWN_FIELDS: Final = ("title", "source")
 _LISTS: Final = (list, tuple, set, frozenset)
 
 
-def read_scope(value: Any, where: str = "scope") -> dict[str, str | tuple[str, ...]]:
+def read_scope(value: Any) -> dict[str, str | tuple[str, ...]]:
     """Read a scope: an object with a text or number, or an array of them, for each field.
 
     >>> read_scope({"conversation": "c-1", "year": [2023, 2024]})
     {'conversation': 'c-1', 'year': ('2023', '2024')}
     """
     found: dict[str, str | tuple[str, ...]] = {}
-    for name, given in read_object(value, where).items():
+    for name, given in read_object(value, "scope").items():
         several = isinstance(given, _LISTS)
         labels = [_read_label(item) for item in (given if several else [given])]
         if not labels or None in labels:
-            place = f"{where}.{name}"
+            place = f"scope.{name}"
             raise type_mismatch(place, "a text, a number, or an array of them", given)
         known = tuple(dict.fromkeys(label for label in labels if label is not None))
         found[name] = known if several else known[0]

@@ -167,8 +167,8 @@ class SpanRanking:
                 )
             yield passage.spans
 
-    def shared_by_chunks(self, rel: float, unit: Unit = "characters") -> Shared:
-        """Return the overlap if exactly the chunks with wanted text had been retrieved."""
+    def shared_by_chunks(self, rel: float) -> Shared:
+        """Return the overlap in characters if exactly the chunks with wanted text came back."""
         if self.chunks is None:
             raise MetricError("the chunks of the corpus are unknown: pass them as chunks=...")
         holding = {
@@ -178,7 +178,7 @@ class SpanRanking:
             if span.document in self.chunks
             for start, end, _ in self.chunks[span.document].overlapping(span.start, span.end)
         }
-        return self._shared(((span,) for span in sorted(holding)), rel, unit)
+        return self._shared(((span,) for span in sorted(holding)), rel, "characters")
 
     def _shared(self, choices: Iterable[Sequence[Span]], rel: float, unit: Unit) -> Shared:
         parts = self._relevant(rel)

@@ -232,7 +232,7 @@ class QueryTable:
 
     @classmethod
     def from_records(
-        cls, records: Iterable[tuple[str, str, float, str]], *, kind: Kind, source: str = ""
+        cls, records: Iterable[tuple[str, str, float, str]], *, kind: Kind
     ) -> QueryTable:
         """Build a table from `(query, document, number, group)` in any order."""
         rows: dict[str, list[tuple[str, float, str]]] = {}
@@ -254,7 +254,6 @@ class QueryTable:
             documents=StringColumn.from_strings(row[0] for row in flat),
             values=np.array([row[1] for row in flat], dtype=np.float64),
             labels={"group": StringColumn.from_strings(row[2] for row in flat)},
-            source=source,
         )
 
     def repeated_error(self, row: int) -> DataError:

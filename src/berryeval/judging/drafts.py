@@ -72,7 +72,7 @@ class Rejected:
 
 @dataclass
 class Drafts:
-    """What was generated.
+    """Generated queries.
 
     Attributes:
         passages: Number of passages to choose from.

@@ -44,9 +44,9 @@ class FoundRun:
     folder: Path | None = None
 
 
-def find_record(text: str, store: PathLike | None = None) -> RunRecord:
+def find_record(text: str) -> RunRecord:
     """Find the record of a run; see `find_run`."""
-    return find_run(text, store).record
+    return find_run(text).record
 
 
 def find_run(text: str, store: PathLike | None = None) -> FoundRun:
