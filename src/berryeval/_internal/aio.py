@@ -122,23 +122,23 @@ _own: Final = threading.local()
 
 
 def time_left() -> float:
-    """Return the seconds until the call that runs in this thread is given up; maybe infinite.
+    """Return the seconds left for the call in this thread; may be infinite.
 
-    What can stop by itself stops when none are left.
+    Code that can stop by itself stops when none are left.
     """
     end: float = getattr(_own, "end", math.inf)
     return end - time.monotonic()
 
 
 def time_given() -> float:
-    """Return the seconds that the call in this thread was given; maybe infinite."""
+    """Return the time limit of the call in this thread, in seconds; may be infinite."""
     given: float = getattr(_own, "seconds", math.inf)
     return given
 
 
 @contextmanager
 def limit_time(seconds: float) -> Iterator[None]:
-    """Give what this thread does inside these seconds, unless it has less already."""
+    """Limit the block to these seconds, unless this thread has fewer left."""
     before = getattr(_own, "end", math.inf), getattr(_own, "seconds", math.inf)
     _own.end, _own.seconds = min(before[0], time.monotonic() + seconds), min(before[1], seconds)
     try:
@@ -158,7 +158,7 @@ class _Call(NamedTuple):
 class DaemonThreads:
     """A pool of daemon threads; a process can exit while calls still run.
 
-    Python cannot stop a thread. A call that was cancelled goes on unless it watches `time_left`,
+    Python cannot stop a thread. A cancelled call keeps running unless it watches `time_left`,
     and counts as stuck; with too many of those, further calls wait for one to end.
 
     All methods run in the thread of the event loop; only the calls themselves run elsewhere.

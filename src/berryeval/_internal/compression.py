@@ -1,4 +1,4 @@
-"""Compressed data: gzip, zstd and zlib, with limits on what they grow to."""
+"""Compressed data: gzip, zstd and zlib, with limits on the decompressed size."""
 
 from __future__ import annotations
 

@@ -68,12 +68,12 @@ def _read_homes(package: str) -> dict[str, tuple[str, str]]:
 
 
 def name_ways(package: str, ways: Mapping[str, str]) -> Callable[[str], Any]:
-    """Return `__getattr__` for a package that has not all that its users may expect.
+    """Return `__getattr__` for a package that lacks some names that its users may expect.
 
     Args:
         package: Name of the package.
-        ways: The way to go instead of each name; to import it, or from inside it, is an
-            ImportError that says so.
+        ways: Advice for each missing name; importing the name, or from a module of that name,
+            raises an ImportError with this advice.
     """
     errors = {name: f"{package} has no {name}; {way}" for name, way in ways.items()}
     for name, error in errors.items():
@@ -88,7 +88,7 @@ def name_ways(package: str, ways: Mapping[str, str]) -> Callable[[str], Any]:
 
 
 class _Missing(ModuleType):
-    """A module that is not there; its docstring says what to do."""
+    """A missing module; its docstring is the error, with advice."""
 
     def __getattr__(self, name: str) -> Any:
         if name == "__path__" or not name.startswith("_"):

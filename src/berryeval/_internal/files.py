@@ -97,7 +97,7 @@ def stream_bytes(path: PathLike, tell: Callable[[int], None] | None = None) -> I
 
 
 def stream_any(path: PathLike) -> Iterator[bytes]:
-    """Yield the content of a file in pieces if it has a size; what has none is read at once."""
+    """Yield the content of a file in pieces; a file without a size is read at once."""
     try:
         sized = os.fspath(path) != STDIN and _has_size(Path(path).stat())
     except (OSError, ValueError):
@@ -185,7 +185,7 @@ def _unpack_stream(
 
 @contextmanager
 def _explaining(path: PathLike) -> Iterator[None]:
-    """Convert what can happen while a file is read into an error about it."""
+    """Convert errors of reading a file into a DataError that names it."""
     try:
         yield
     except FileNotFoundError:
@@ -385,10 +385,8 @@ def try_lock(file: int) -> bool:
         return _lock_on_windows(file)
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError:
-        return True
+    except OSError as error:
+        return not isinstance(error, BlockingIOError)
     return True
 
 

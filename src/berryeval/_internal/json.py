@@ -23,7 +23,7 @@ from berryeval._internal.validate import is_number, is_whole
 from berryeval.errors import DataError
 
 T = TypeVar("T", bound=JsonRecord)
-DEEPEST: Final = 100  # levels of arrays and objects; what walks through values calls itself
+DEEPEST: Final = 100  # levels of arrays and objects; functions that walk them are recursive
 _NO_SIGNS: Final = bytes(sorted({*range(256)} - {*b'[]{}"'}))
 
 

@@ -70,7 +70,7 @@ def make_plain(
 
 
 def was_cut(plain: Any, depth: int = 0) -> bool:
-    """Whether `make_plain` left out what was nested too deep."""
+    """Whether `make_plain` left out values that were nested too deep."""
     if depth == DEEPEST:
         return bool(plain == _LEFT_OUT)
     inner = plain.values() if isinstance(plain, Mapping) else plain

@@ -156,7 +156,7 @@ LONGEST: Final = 200  # characters of a message in a table or a list
 
 
 def explain_encoding(data: bytes) -> str:
-    """Say what bytes are that cannot be decoded.
+    """Describe bytes that are not UTF-8 text.
 
     >>> explain_encoding("tea".encode("utf-16"))
     'not UTF-8 text but UTF-16; save it as UTF-8'
@@ -215,7 +215,7 @@ def make_file_name(label: str) -> str:
 
 
 def file_key(label: str) -> str:
-    """Return what the file names of labels differ in on every system; some ignore case."""
+    """Return the key of a label: labels with equal keys share a file name on some system."""
     return make_file_name(label).casefold()
 
 

@@ -335,7 +335,7 @@ class RatingsBuilder(BenchmarkBuilder):
         self.add_judgment(judgment, file, line)
 
 
-GENERATED: Final = "generated"  # metadata of benchmarks and queries that nobody wrote
+GENERATED: Final = "generated"  # metadata of benchmarks and queries that were not written by people
 
 
 def describe_origin(metadata: Mapping[str, Any]) -> str:

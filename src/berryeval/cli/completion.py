@@ -95,7 +95,7 @@ _MANY: Final = 999  # more values than anyone types
 
 
 class Words(NamedTuple):
-    """What can be typed at a place, and how many of it."""
+    """The words that can be typed at a place, and the largest number of them."""
 
     words: tuple[str, ...]
     most: int = 0

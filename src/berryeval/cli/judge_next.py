@@ -183,7 +183,7 @@ def _read_line(prompt: str) -> str | None:
 
 
 def _drop_keys() -> None:
-    """Forget what was typed before the pair was shown: it is no grade of it."""
+    """Discard keys that were typed before the pair was shown."""
     if not sys.stdin.isatty():
         return
     try:

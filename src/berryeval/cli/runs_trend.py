@@ -113,7 +113,7 @@ def trend(  # noqa: PLR0913 - the options of the command
 
 
 def _check_asked(metric: str, latency: str | None, cost: str | None) -> str:
-    """Return what is asked for; reject nothing, and more than one thing."""
+    """Return the metric, latency or cost to show; reject none and several."""
     from berryeval.errors import ConfigurationError
 
     given = [metric, latency and f"--latency {latency}", cost and f"--cost {cost}"]

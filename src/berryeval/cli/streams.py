@@ -1,4 +1,4 @@
-"""The streams of the process and its end, which nothing that a provider does can disturb.
+"""Streams and exit of the process, protected from the code of providers.
 
 Python gives a closed descriptor to the next file it opens, so messages would end up in that file.
 Without a `sys.stderr`, `print` and screens would write to stdout. At its end, Python waits for
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 _LAST: Final = 2  # the descriptor of stderr
-_GRACE: Final = 5.0  # seconds for threads to end what they do
+_GRACE: Final = 5.0  # seconds for threads to end
 
 
 class _Outlet(io.RawIOBase):
@@ -57,12 +57,12 @@ class _Stream(io.TextIOWrapper):
     """A text stream that stays open when the code of a provider closes it."""
 
     def close(self) -> None:
-        """Write what is left."""
+        """Flush the stream."""
         self.flush()
 
 
 def secure_streams() -> None:
-    """Open closed descriptors on the null device, and let writing to stdout and stderr not fail."""
+    """Open closed descriptors on the null device, and make stdout and stderr safe to write to."""
     place = os.open(os.devnull, os.O_RDWR)
     while place <= _LAST:
         os.set_inheritable(place, True)
@@ -97,7 +97,7 @@ def find_lost_output() -> OSError | None:
 
 
 def end_in_time(code: int) -> None:
-    """Let the exit of Python, which comes next, end with this code in any case."""
+    """End the process with this code soon after Python starts to exit, whatever threads do."""
     if threading.active_count() == 1:
         return
     ours = threading.main_thread()
@@ -111,7 +111,7 @@ def end_in_time(code: int) -> None:
         os._exit(code)
 
     def skip_the_rest() -> None:
-        """Leave at once if threads are left; called when Python has waited for the others."""
+        """Leave at once if threads still run; called after Python has waited for the others."""
         ended.set()
         if set(threading.enumerate()) - {ours, watch}:
             leave()

@@ -1,4 +1,4 @@
-"""The power of a gate: what it can notice with a number of queries."""
+"""The power of a gate: the drops that it detects with a number of queries."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _NORMAL: Final = NormalDist()
 
 @dataclass(frozen=True)
 class Power:
-    """What rules about drops can notice at best: some queries get worse, and none better.
+    """Power of rules about drops, if some queries get worse and none better.
 
     Attributes:
         queries: Number of queries that are compared.
@@ -56,7 +56,7 @@ class Power:
 
     @property
     def fewest(self) -> int:
-        """Number of worse queries from which on a drop is significant, if none is better.
+        """Fewest worse queries that make a drop significant, if none is better.
 
         The smallest p of k changed queries is 2 / 2^k, times the number of drops.
         """
@@ -64,7 +64,7 @@ class Power:
 
     @cached_property
     def share(self) -> float | None:
-        """Share of ruined queries that is noticed in four of five runs; None if no share is."""
+        """Smallest share of ruined queries detected with 80 % power; None if none is."""
         if self.queries < self.fewest:
             return None
         low, high = 0.0, 1.0
@@ -78,7 +78,7 @@ class Power:
 
     @cached_property
     def needed(self) -> int:
-        """Number of queries that notice when every tenth is ruined, in four of five runs."""
+        """Number of queries with 80 % power to detect that every tenth is ruined."""
         count = self.fewest
         while _chance_of(self.fewest, count, _ENOUGH) < POWER:
             count += 1
@@ -86,7 +86,7 @@ class Power:
 
     @property
     def sentence(self) -> str:
-        """What can be noticed, and what would help."""
+        """The detectable drop, and how many queries would detect a smaller one."""
         of_group = f" of {self.group}" if self.group else ""
         queries = f"{pluralize(self.queries, 'query')}{of_group}"
         together = f" when {self.family} drops are tested together" if self.family > 1 else ""

@@ -341,7 +341,7 @@ def _scores_of_group(case: _Case) -> Scores:
     return scores.select(query.id for query in chosen)
 
 
-# The queries that make a rule fail: their values, what was found and what was wanted.
+# The queries that make a rule fail: their values, hits and targets.
 
 
 def describe_fallen(
@@ -386,7 +386,7 @@ def describe_fallen(
 
 
 def _describe_answer(benchmark: BenchmarkRecord, answer: AnswerRecord) -> Iterator[str]:
-    """Yield what was found, and the rank of what was wanted."""
+    """Yield the first hits, and the ranks of the targets."""
     if answer.error:
         yield f"    {answer.outcome}: {truncate(answer.error, _WIDTH)}"
     elif not answer.hits:

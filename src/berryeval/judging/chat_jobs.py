@@ -63,7 +63,7 @@ class Budget:
             self._reserved += most
 
     def settle(self, most: Decimal, cost: Decimal) -> None:
-        """Replace what was reserved by what was spent."""
+        """Replace a reservation by the money spent."""
         with self._changed:
             self._reserved -= most
             self.spent += cost
@@ -94,7 +94,7 @@ class ChatQuestion:
 
 
 class JobEstimate(NamedTuple):
-    """What a job can take at most.
+    """Upper bounds of a job.
 
     Attributes:
         questions: Number of questions.
@@ -119,7 +119,7 @@ class JobEstimate(NamedTuple):
 
 
 class JobResult(NamedTuple):
-    """What came of a job.
+    """The result of a job.
 
     Attributes:
         replies: By id of the question; those that were not asked are missing.
@@ -295,13 +295,13 @@ class _Found:
         self._known = self._asked = self._failed = 0
 
     def take_known(self, keys: Iterable[str], log: ChatLog) -> None:
-        """Take answers of the log."""
+        """Take answers from the log."""
         for key in keys:
             self._known += 1
             self._deliver(key, log.replies[key])
 
     def take(self, key: str, result: Reply | BaseException) -> None:
-        """Take what came of a question; raise what ends the job."""
+        """Take the result of a question; raise an error that ends the job."""
         if isinstance(result, LimitReachedError):
             self._unasked += [question.id for question in self._by_key[key]]
             return
@@ -322,7 +322,7 @@ class _Found:
             self._receive(question, reply)
 
     def close(self, budget: Budget, model: ChatModel) -> JobResult:
-        """Return everything."""
+        """Return the result of the job."""
         spent = budget.spent if model.has_prices else None
         return JobResult(self._replies, self._asked, self._known, tuple(self._unasked), spent)
 
@@ -330,7 +330,7 @@ class _Found:
 def _end_threads(
     threads: Sequence[threading.Thread], waiting: SimpleQueue[str | None], seconds: float
 ) -> None:
-    """Ask nothing more, and wait for what is under way, which is paid for."""
+    """Ask nothing more, and wait for the requests in flight, which are paid for."""
     with suppress(Empty):
         while True:
             waiting.get_nowait()

@@ -104,7 +104,7 @@ class Ratings:
 
     @cached_property
     def given(self) -> Floats:
-        """How often each pattern has each grade."""
+        """Number of times that each grade occurs in each pattern."""
         return (
             np.stack([(self.codes == k).sum(axis=1) for k in range(len(self.scale))], axis=1) * 1.0
         )
@@ -121,7 +121,7 @@ class Ratings:
 
 
 def _kappa(ratings: Ratings, a: int, b: int, distances: Floats) -> Statistic:
-    """Return Cohen's kappa of two judges; `distances` say how far grades are apart."""
+    """Return Cohen's kappa of two judges, with `distances` between grades."""
     one, other = ratings.compare(a, b)
     apart = ((one @ distances) * other).sum(axis=1)
 

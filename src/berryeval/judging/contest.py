@@ -51,7 +51,7 @@ _WORDS: Final[dict[int, VerdictWord]] = {
 
 @dataclass(frozen=True)
 class Outlook:
-    """What is known about two systems, and what is left to decide.
+    """The verdict on two systems so far, and how far it can still change.
 
     Attributes:
         metric: Name of the metric.
@@ -220,13 +220,13 @@ class Contest:
         return int(can_differ.sum()) < _FEWEST
 
     def is_decided(self) -> bool:
-        """Return whether more judgments are not worth their while."""
+        """Return whether the verdict is decided, so that further judgments can be saved."""
         if self.judged < self.enough:
             return self._is_settled()
         return self.weigh()[1] >= SURE
 
     def look(self) -> Outlook:
-        """Return what is known and what is left to decide."""
+        """Return the verdict so far, and how far it can still change."""
         verdict, probability = self.weigh()
         low, high = self._bound()
         certain = self._test() if self._is_settled() else find_certain(low, high)

@@ -80,7 +80,7 @@ class Corrected:
 
     @property
     def label(self) -> str:
-        """What the estimate rests on."""
+        """Number of human- and model-judged queries, and the weight, in words."""
         return (
             f"corrected: {self.human_queries:,} human-judged and {self.model_queries:,} "
             f"model-judged queries, weight {self.weight:.2f}"

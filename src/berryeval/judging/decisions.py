@@ -59,7 +59,7 @@ class DecisionRule:
 
 @dataclass(frozen=True)
 class Decision:
-    """The grade of a pair, and how it came about.
+    """The grade of a pair, and the votes behind it.
 
     Attributes:
         query_id: Id of the query.

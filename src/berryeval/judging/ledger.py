@@ -120,7 +120,7 @@ class Vote(JsonRecord):
             raise DataError(f"a vote needs the name of its judge, found {self.judge!r:.80}")
         if self.grade is not None and not is_number(self.grade):
             raise DataError(f"expected a finite number as grade, found {self.grade!r}")
-        self.moment  # noqa: B018 - rejects what is no time
+        self.moment  # noqa: B018 - rejects an invalid time
 
     @property
     def moment(self) -> float:

@@ -64,7 +64,7 @@ class SystemGrades(NamedTuple):
 
 
 class ModelVotes(NamedTuple):
-    """What came of a job.
+    """The result of a job.
 
     Attributes:
         outcomes: Number of tasks by outcome.

@@ -32,7 +32,7 @@ _CODES: Final = {
 
 
 def fits_kernel(width: int, requests: Sequence[tuple[str, int]]) -> bool:
-    """Whether the kernel can score rows of so many relevant ids at these cutoffs."""
+    """Whether the kernel can score rows with this number of relevant ids at these cutoffs."""
     return 0 < width <= _WIDEST and max(k for _, k in requests) <= _DEEPEST
 
 

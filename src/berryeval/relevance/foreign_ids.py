@@ -207,7 +207,7 @@ class UnknownIds:
 
     @property
     def is_failure(self) -> bool:
-        """Whether all ids are wrong, so that scores would be about ids and not about the search."""
+        """Whether all ids are unknown, so that scores would not measure the search."""
         return self.is_certain and self.count == self.retrieved
 
     @property
@@ -221,7 +221,7 @@ class UnknownIds:
         return f"{self.count} of {ids} {'is' if self.count == 1 else 'are'} not in the benchmark"
 
     def describe(self) -> str:
-        """Describe the ids, their effect and the cure in one line."""
+        """Describe the ids, their effect and the remedy in one line."""
         effect = "so there is no score" if self.is_failure else "and cannot be relevant"
         if not self.is_certain:
             effect = "so the scores say nothing about the search"

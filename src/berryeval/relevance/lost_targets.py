@@ -1,4 +1,4 @@
-"""Targets of judgments that are not in the corpus: find them, and say what would cure it."""
+"""Targets of judgments that are not in the corpus: find them, and suggest a remedy."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _CHUNKS: Final = ("judged", "there is the chunk", _ANCHORS)
 
 
 class LostTargets(NamedTuple):
-    """The number of targets that are not in the corpus, of how many, and why."""
+    """The number of targets that are not in the corpus, the number of all, and the reason."""
 
     lost: int
     total: int

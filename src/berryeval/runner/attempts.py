@@ -228,7 +228,7 @@ def is_temporary(error: Exception) -> bool:
         return issubclass(type(error), ConnectionError) or is_timeout(error)
     try:
         return bool(error.passing)  # type: ignore[attr-defined]
-    except Exception:  # noqa: BLE001 - it does not say so
+    except Exception:  # noqa: BLE001 - an attribute that cannot be read
         return False
 
 
@@ -236,7 +236,7 @@ def _read_wait(error: Exception) -> float | None:
     """Return the seconds that an error asks to wait, if it does."""
     try:
         asked_for = make_plain(getattr(error, "retry_after", None))
-    except Exception:  # noqa: BLE001 - it does not say
+    except Exception:  # noqa: BLE001 - an attribute that cannot be read
         return None
     return asked_for if is_number(asked_for) and asked_for >= 0 else None
 

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 _REQUEST: Final = "request"  # name of the id of a request, beside the fields of a vote
 _PAUSE: Final = 5.0  # seconds between looks at votes that other processes store
-_PATIENCE: Final = 10  # share of the time that choosing by grades may take: one part of so many
+_PATIENCE: Final = 10  # choosing by grades may take one part in this many of the time
 _POOLS: Final = 4  # pools of runs whose hits are judged one by one
 _DEEPEST: Final = 1000  # rank of a hit that can be judged
 
@@ -143,7 +143,7 @@ class Room:
                     self._kept[vote.judge, str(request)] = vote
 
     def greet(self, judge: str) -> tuple[str, ...]:
-        """Return what to tell a judge first; a name that looks like another's is an error."""
+        """Return the remarks for a judge; a name that looks like another's is an error."""
         with self._lock:
             return (*greet_judge(check_judge(judge), self._ballots.judges), *self.opened.notes)
 
@@ -405,7 +405,7 @@ class Rooms:
 
 
 def _sign(path: Path) -> tuple[int, int] | None:
-    """Return what changes when a file is written again."""
+    """Return time and size of a file, to notice when it is written again; None without one."""
     if not path.is_file():
         return None
     found = path.stat()

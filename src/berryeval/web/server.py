@@ -191,7 +191,7 @@ def _lock_file(place: Place, address: str) -> Iterator[None]:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
-    except OSError:  # a disk that cannot be written, so nobody judges there
+    except OSError:  # no one can judge on a read-only disk, so it needs no lease
         yield
         return
     try:

@@ -26,7 +26,7 @@ _BODIES: Final = 64  # rendered pages in memory
 
 
 class Kept(Generic[T]):
-    """What was made lately, by a key; each is made once, also if several threads ask for it."""
+    """A cache of recent values; each is made once, also if several threads ask for it."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -35,7 +35,7 @@ class Kept(Generic[T]):
         self._making: dict[Hashable, threading.Lock] = {}
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
-        """Return what has this key, made now unless it is known."""
+        """Return the value of a key, made now unless it is cached."""
         with self._lock:
             making = self._making.setdefault(key, threading.Lock())
         with making:

@@ -14,10 +14,10 @@ from starlette.datastructures import Headers
 if TYPE_CHECKING:
     from starlette.types import Scope
 
-_WRONG: Final = 10  # wrong tokens of an address ...
-_WINDOW: Final = 60.0  # ... in so many seconds
+_WRONG: Final = 10  # wrong tokens of an address within `_WINDOW`
+_WINDOW: Final = 60.0  # seconds
 _PORT: Final = re.compile(r"^(?:\[(.+)\]|([0-9.]+))(?::[0-9]+)?$")  # an address and its port
-_ADDRESSES: Final = 10_000  # that are remembered
+_ADDRESSES: Final = 10_000  # addresses to remember
 
 
 class Throttle:

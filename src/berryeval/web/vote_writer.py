@@ -52,7 +52,7 @@ class VoteWriter:
                 ended = True
             except Empty:
                 pass
-            # The votes of a sender who is gone are not stored: nobody could hear of it.
+            # Votes of a sender who is gone are dropped: the result could not be reported.
             self._write([one for one in batch if one[1].set_running_or_notify_cancel()])
             if ended:
                 return
@@ -60,9 +60,9 @@ class VoteWriter:
     def _write(self, batch: Sequence[_Waiting]) -> None:
         try:
             stored = iter(self._store([vote for votes, _ in batch for vote in votes]))
-        except Exception as error:  # noqa: BLE001 - goes to those who wait
+        except Exception as error:  # noqa: BLE001 - passed to the senders
             if len(batch) > 1 and not isinstance(error, NotWrittenError):
-                for one in batch:  # only its sender hears of a vote that cannot be stored
+                for one in batch:  # report a vote that cannot be stored to its sender only
                     self._write([one])
                 return
             for _, future in batch:

@@ -66,12 +66,12 @@ class GenerationRequest:
 
 @dataclass(frozen=True)
 class Generation:
-    """What was generated and where it is.
+    """A generated benchmark and where it is.
 
     Attributes:
         benchmark: The queries with their targets.
         folder: Where it was written.
-        drafts: What was kept and rejected.
+        drafts: The queries that were kept, and those that were rejected.
         report: Findings of `validate`.
         seconds: Time that it took.
         shortage: Why there are fewer queries than were asked for; empty if there are not.

@@ -68,7 +68,7 @@ class JudgedPairs:
 
     @property
     def judges(self) -> list[str]:
-        """Names of those with a grade of their own: not of adjudicators, who saw the others."""
+        """Names of the judges, without adjudicators, who saw the grades of others."""
         given = {
             one.judge
             for one in current_votes(self.votes)
@@ -111,7 +111,7 @@ class JudgedPairs:
 
 @dataclass(frozen=True)
 class Conclusions:
-    """What the choice of the judge does to a comparison of systems.
+    """The effect of the choice of the judge on a comparison of systems.
 
     Attributes:
         metric: Metric.

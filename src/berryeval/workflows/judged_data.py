@@ -87,12 +87,12 @@ class JudgedData:
 
     @property
     def facts(self) -> Mapping[str, Any]:
-        """What the record of a run says about the votes."""
+        """The facts about the votes for the record of a run."""
         return self.benchmark.judged if isinstance(self.benchmark, JudgedBenchmark) else {}
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What to tell the user: whose judgments count, and which ones do not."""
+        """Remarks for the user: whose judgments count, and which ones do not."""
         return () if self.ledger is None else self.benchmark.remarks[: 1 + bool(self.strays)]
 
 

@@ -37,7 +37,7 @@ class Sheet:
 
 @dataclass(frozen=True)
 class ImportedSheet:
-    """What came back in a sheet.
+    """The result of importing a sheet.
 
     Attributes:
         votes: Votes that were added.
@@ -109,7 +109,7 @@ def import_sheet(
     benchmark: str | None = None,
     ledger: str | None = None,
 ) -> ImportedSheet:
-    """Check a sheet and add its grades as votes, but for those that the judge's last votes are."""
+    """Check a sheet and add its grades as votes, except those equal to the judge's last votes."""
     require_choice("--kind", kind, get_args(JudgeKind))
     desk = open_desk(benchmark, ledger, judge)
     session = desk.session

@@ -127,14 +127,14 @@ def pool_runs(request: PoolRequest) -> Pooling:
 
 
 def collect_pool(request: PoolRequest) -> Pooling:
-    """Collect the hits of runs without writing anything: only theirs, whatever the pool has."""
+    """Collect the hits of these runs in a pool of their own, without writing it."""
     new, before, path, notes = _collect(request)
     known = {pair.id for pair in before.pairs} if before else set()
     return Pooling(new, path, len({pair.id for pair in new.pairs} - known), notes)
 
 
 def _collect(request: PoolRequest) -> tuple[Pool, Pool | None, Path, tuple[str, ...]]:
-    """Return the pool of the runs, the one that was there, its place, and what to say about it."""
+    """Return the pool of the runs, the existing pool, its path, and remarks."""
     metrics = request.sums
     place, benchmark, chunkings, systems, notes = read_systems(
         request.runs, request.benchmark, request.store
@@ -246,7 +246,7 @@ class _Collector:
         self._systems[system.label] = system.run
 
     def build(self, place: str) -> Pool:
-        """Build the pool of what was added."""
+        """Build the pool of the added systems."""
         request = self._request
         pairs = self._pairs
         if request.strategy == "random":

@@ -360,7 +360,7 @@ class ProviderRunner:
             )
 
     def versions(self, parts: Sequence[BenchmarkRecord]) -> Mapping[str, Any]:
-        """Return the versions of what answered; earlier ones if nothing was asked now."""
+        """Return the versions of libraries in use; the recorded ones if nothing was asked now."""
         earlier = self._folder.find_record()
         before: Mapping[str, Any] = earlier.versions if earlier else {}
         if before and not self._has_asked:
@@ -371,7 +371,7 @@ class ProviderRunner:
 
 @contextmanager
 def _guard(failed: str, kind: type[BerryEvalError]) -> Iterator[None]:
-    """Turn any error of a provider's own code, also an exit, into one of ours."""
+    """Convert any error of a provider's own code, also an exit, to a `BerryEvalError`."""
     try:
         yield
     except (BerryEvalError, KeyboardInterrupt):
@@ -383,7 +383,7 @@ def _guard(failed: str, kind: type[BerryEvalError]) -> Iterator[None]:
 
 @contextmanager
 def _same_folder(provider: str) -> Iterator[None]:
-    """Return to the current folder if a provider has left it: paths of the run are relative."""
+    """Restore the current folder if a provider changes it: paths of the run are relative."""
     before = Path.cwd()
     try:
         yield
@@ -429,7 +429,7 @@ def _check_budget(before: Progress, total: int, policy: Policy) -> None:
 
 
 def _warn_about_strip(spec: ProviderSpec, provider: Provider) -> None:
-    """Warn of texts to strip that no id has: they may be misspelt."""
+    """Warn of texts to strip that occur in no id: they may be misspelt."""
     used = provider.rules.used if isinstance(provider, Renamed) else ()
     for word in spec.strip:
         if word not in STRIPPED and word not in used:

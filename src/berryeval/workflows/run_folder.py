@@ -248,7 +248,7 @@ class RunFolder:
         return strip_schema_version(manifest, where, "a manifest", SCHEMA_VERSION)
 
     def find_manifest(self) -> dict[str, Any]:
-        """Return the manifest; if it is damaged or gone, what the record says; else nothing."""
+        """Return the manifest; a damaged or missing one is rebuilt from the record, if possible."""
         if self._rebuilt is not None:
             return self._rebuilt
         problem = ""

@@ -63,7 +63,7 @@ def _show_scope(query: Query) -> str:
 
 
 class ScopeTally:
-    """Hits inside and outside the scope of their query; hits that are not in the corpus count not.
+    """Hits inside and outside the scope of their query; hits outside of the corpus are ignored.
 
     Attributes:
         hits: Number of hits of queries with a scope.
