@@ -100,13 +100,13 @@ def test_a_registered_loader_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 @pytest.mark.parametrize("ending", ["jsonl", "ndjson", "json", "csv", "tsv", "txt", "jsonl.gz"])
 @pytest.mark.parametrize("content", [b"", b"\n \n"])
-def test_an_empty_file_is_said_to_be_empty(tmp_path: Path, ending: str, content: bytes) -> None:
+def test_an_empty_file_is_reported_as_empty(tmp_path: Path, ending: str, content: bytes) -> None:
     file = tmp_path / f"x.{ending}"
     file.write_bytes(gzip.compress(content) if ending.endswith("gz") else content)
     with pytest.raises(DataError, match=rf"x\.{ending}: is empty, expected"):
         load_benchmark(file)
 
 
-def test_an_empty_folder_is_said_to_be_empty(tmp_path: Path) -> None:
+def test_an_empty_folder_is_reported_as_empty(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="is empty, expected a benchmark"):
         load_benchmark(tmp_path)

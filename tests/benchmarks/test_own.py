@@ -319,7 +319,9 @@ def test_further_files_are_written_with_the_folder(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("place", ["out", "out.jsonl"])
-def test_a_generated_benchmark_says_so_until_it_is_reviewed(tmp_path: Path, place: str) -> None:
+def test_a_generated_benchmark_has_a_remark_until_it_is_reviewed(
+    tmp_path: Path, place: str
+) -> None:
     benchmark = load_benchmark(OWN.write(tmp_path / "in"))
     for reviewed, remarks in ((False, 1), ({"kept": 2}, 0)):
         about = {"generated": {"kind": "known-item", "reviewed": reviewed}}

@@ -116,7 +116,7 @@ def test_the_files_may_name_the_field(tmp_path: Path) -> None:
 OWN = [*LINES[:3], {**LINES[3], "scope": {"language": "en"}}, LINES[4]]
 
 
-def test_the_option_replaces_scopes_in_the_file_and_says_so(tmp_path: Path) -> None:
+def test_the_option_replaces_scopes_in_the_file_with_a_remark(tmp_path: Path) -> None:
     benchmark = load_benchmark(_write(tmp_path, *OWN), scope="tenant")
     assert [query.scope for query in benchmark.queries] == [{"tenant": "x"}, {"tenant": "y"}]
     assert benchmark.remarks == ("scope=tenant replaces the scope of 1 query, such as '1'",)

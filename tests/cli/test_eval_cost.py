@@ -271,7 +271,7 @@ UNCLEAR = "[{metric: RR, at_least: 0.7, confidence: 0.95, providers: [bm25]}]"
     ("policy", "flags", "code", "failures"),
     [("fail", (), 1, "1"), ("pass", ("--strict",), 1, "1"), ("pass", (), 0, "0")],
 )
-def test_an_inconclusive_rule_that_fails_the_gate_says_so(
+def test_an_inconclusive_rule_that_fails_the_gate_is_marked(
     policy: str, flags: tuple[str, ...], code: int, failures: str,
     capsys: pytest.CaptureFixture[str],
 ) -> None:  # fmt: skip

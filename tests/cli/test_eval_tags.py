@@ -80,9 +80,7 @@ def test_the_name_of_a_tag_is_text(
 
 
 @pytest.mark.parametrize("text", ["[a]", "small"])
-def test_a_tag_is_not_added_to_what_is_no_mapping(
-    text: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_tag_is_added_only_to_a_mapping(text: str, capsys: pytest.CaptureFixture[str]) -> None:
     Path("berryeval.yaml").write_text(f"# mine\ntags: {text}\n", encoding="utf-8")
     assert berryeval(*EVAL, "--tag", "model=large") == 2
     assert "berryeval.yaml:2: tags: input should be a mapping" in capsys.readouterr().err

@@ -85,7 +85,7 @@ def test_another_output_pays_only_for_what_is_new() -> None:
     assert load_benchmark("two").queries[:2] == load_benchmark("four").queries[:2]
 
 
-def test_the_limit_of_the_cost_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_cost_limit_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     with chat_server(script()) as server:
         flags = ("--model", "tiny", "--base-url", server.url, *PRICES, "--max-cost", "0")
         assert berryeval("generate", "docs", "--count", "3", *flags) == 2

@@ -140,7 +140,7 @@ def test_a_note_without_a_grade_is_not_lost_in_silence(
     assert said in capsys.readouterr().err
 
 
-def test_a_new_judge_of_a_sheet_is_told_who_judged_before(
+def test_a_new_judge_of_a_sheet_sees_who_judged_before(
     drinks: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     Ledger(drinks).append([Vote("q1", PAIRS[0].target, 2, "ben")])
@@ -184,7 +184,7 @@ def test_a_sheet_is_not_overwritten(capsys: pytest.CaptureFixture[str]) -> None:
     assert read()[0]["grade"] == ""
 
 
-def test_what_spreadsheets_do_is_no_change(
+def test_changes_made_by_spreadsheets_are_ignored(
     drinks: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A byte order mark, semicolons, other line ends, a missing or added apostrophe, moved rows."""

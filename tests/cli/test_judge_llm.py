@@ -153,7 +153,7 @@ def test_outcomes_without_a_grade_are_counted(capsys: pytest.CaptureFixture[str]
     assert "note: " not in capsys.readouterr().out
 
 
-def test_limit_of_the_cost_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_cost_limit_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     usage = {"prompt_tokens": 800, "completion_tokens": 300}  # half a cent
     with chat_server(lambda _text, _time: say(usage=usage)) as server:
         assert judge(server.url, *PRICES, "--max-cost", "0.02", "--concurrency", "16") == 0

@@ -62,7 +62,7 @@ def test_grades_are_stored_one_by_one(
     assert Ledger(drinks).votes()[0].note == "too general"
 
 
-def test_undo_skip_and_what_is_no_key(
+def test_undo_skip_and_unknown_keys(
     drinks: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     type_lines(monkeypatch, "3", "2", "u", "1", "s", "?")
@@ -74,7 +74,7 @@ def test_undo_skip_and_what_is_no_key(
     assert grades(drinks) == [1, None]
 
 
-def test_the_passage_has_a_bar_and_its_context_has_none(
+def test_only_the_passage_has_a_bar_not_its_context(
     drinks: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     whole = Pool.read(drinks / "pool.json")
@@ -87,7 +87,7 @@ def test_the_passage_has_a_bar_and_its_context_has_none(
     assert lines[place - 1 : place + 4] == ["  Zero", "│ One two", "│", "│ three", "  Four"]
 
 
-def test_a_very_long_passage_is_cut_and_said_to_be(
+def test_a_very_long_passage_is_cut_with_a_remark(
     drinks: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     whole = Pool.read(drinks / "pool.json")
@@ -113,7 +113,7 @@ def test_blind(drinks: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert (data["left"], data["pair"]["query"]) == (3, "How hot is green tea?")
 
 
-def test_adjudication_shows_what_others_said(
+def test_adjudication_shows_the_votes_of_others(
     drinks: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for judge, grade in (("ann", "2"), ("ben", "0 too hot")):
@@ -162,7 +162,7 @@ def test_the_name_of_a_judge_is_checked_first(
     assert len(Ledger(drinks).votes()) == 1
 
 
-def test_a_new_judge_is_told_who_judged_before(
+def test_a_new_judge_sees_who_judged_before(
     drinks: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for name, said in (

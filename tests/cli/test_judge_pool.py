@@ -36,7 +36,7 @@ def test_a_pool_is_written_and_described(capsys: pytest.CaptureFixture[str]) -> 
     assert list(data["systems"]) == ["bm25", "bm25:fixed-5"]
 
 
-def test_what_is_judged_is_not_pooled(capsys: pytest.CaptureFixture[str]) -> None:
+def test_judged_pairs_are_not_pooled(capsys: pytest.CaptureFixture[str]) -> None:
     assert berryeval("judge", "pool", "latest#bm25") == 0
     Ledger(POOL.parent).append(
         Vote(pair.query_id, pair.target, 0, "ann") for pair in Pool.read(POOL).pairs

@@ -292,7 +292,9 @@ def test_an_export_without_scores_suggests_no_command_that_fails_again(
     assert "berryeval report" not in said
 
 
-def test_what_is_exported_may_change(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_resumed_run_may_export_other_formats(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert exported(tmp_path, "--export", "none") == 0
     files = set(Path("run").iterdir())
     assert not {path for path in files if path.name.startswith("report")}

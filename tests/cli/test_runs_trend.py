@@ -110,7 +110,7 @@ def test_trends_of_costs_are_grouped_by_tag(capsys: pytest.CaptureFixture[str]) 
         (("RR", "--cost", "usd"), "one of a metric, --latency and --cost, found RR and --cost"),
     ],
 )
-def test_what_no_run_has_is_rejected(
+def test_names_that_no_run_has_are_rejected(
     asked: tuple[str, ...], words: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     filled(spending(1, 0.5))
@@ -118,7 +118,7 @@ def test_what_no_run_has_is_rejected(
     assert words in " ".join(capsys.readouterr().err.split())
 
 
-def test_a_store_without_costs_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_store_without_costs_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
     filled(run_of(1))
     assert berryeval("runs", "trend", "--cost", "usd") == 2
     assert "no run in the store" in (err := capsys.readouterr().err)

@@ -100,7 +100,7 @@ def test_few_relevant_pairs_do_not_prove_a_model() -> None:
     assert "only 5 pairs with another grade than the most common one" in found.sentence
 
 
-def test_what_may_be_biased_is_corrected() -> None:
+def test_a_model_that_may_be_biased_needs_the_correction() -> None:
     """Biases that are not significant, but may be large, need the correction."""
     found = calibrate(
         list_pairs(0), "bot", scores=build_scores(30, [0.5, -0.4, -0.05]), metric="nDCG@10"

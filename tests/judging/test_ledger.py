@@ -201,7 +201,7 @@ def test_votes_on_parts_can_replace_the_judgment_of_a_document() -> None:
     assert score(own, [Vote("q1", FIRST, 3, "Ann")], [FIRST, SECOND]) == [3, 3]
 
 
-def test_what_a_vote_on_a_part_of_a_document_leaves_alone() -> None:
+def test_a_vote_on_a_part_of_a_document_keeps_other_judgments() -> None:
     """Documents that are not relevant, in groups, unread, or judged as a whole by a vote, too."""
     vote_0, vote_2 = Vote("q1", FIRST, 0, "Ann"), Vote("q1", FIRST, 2, "Ann")
     both = [Judgment("q1", WHOLE, 3), Judgment("q1", FIRST, 1)]

@@ -169,7 +169,7 @@ def test_a_later_vote_counts_although_the_clock_was_set_back(anywhere: str) -> N
     assert [one.grade for one in ledger.current()] == [2]
 
 
-def test_a_time_at_the_end_of_all_times_stops_nobody(anywhere: str) -> None:
+def test_a_vote_with_the_latest_possible_time_does_not_block_others(anywhere: str) -> None:
     ledger = open_ledger(anywhere, "fruit")
     ledger.append([vote("q1", 1, time="9999-12-31T23:59:59.999999+00:00")])
     ledger.append([vote("q2", 2)])

@@ -63,7 +63,7 @@ def test_lines_of_the_data_are_lines_of_json(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["fillers", "variation selectors", "tags", "zero width"])
-def test_what_nobody_sees_is_written_out(name: str) -> None:
+def test_invisible_characters_are_escaped(name: str) -> None:
     """Also characters that count as letters or marks but leave no trace on a page."""
     data = Prompt("relevance", {"passage": INJECTIONS[name]}).data
     assert data.isascii()

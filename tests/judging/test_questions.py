@@ -217,7 +217,7 @@ REJECTIONS: list[tuple[dict[str, Any], dict[str, Any], str, str]] = [
 
 
 @pytest.mark.parametrize(("change", "checks", "reason", "detail"), REJECTIONS)
-def test_what_does_not_pass_is_rejected_with_its_reason(
+def test_a_question_that_fails_a_filter_is_rejected_with_the_reason(
     tmp_path: Path, change: dict[str, Any], checks: dict[str, Any], reason: str, detail: str
 ) -> None:
     with desk(tmp_path, script(lambda text: {**write_well(text), **change}, **checks)) as place:

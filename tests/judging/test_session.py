@@ -63,7 +63,7 @@ def test_judges_do_not_see_each_other(tmp_path: Path) -> None:
     assert len(open_session(tmp_path, "Ben").left) == 3
 
 
-def test_what_is_taken_back_is_shown_again(tmp_path: Path) -> None:
+def test_a_pair_is_shown_again_after_its_vote_is_withdrawn(tmp_path: Path) -> None:
     session = open_session(tmp_path)
     assert session.undo() is None
     pair = session.pool.pairs[0]
@@ -101,7 +101,7 @@ def test_words_of_the_query_are_marked(text: str, query: str, marked: list[str])
     assert [piece.text for piece in pieces if piece.marked] == marked
 
 
-def test_what_is_to_adjudicate_is_what_agreement_lists(tmp_path: Path) -> None:
+def test_pairs_to_adjudicate_are_those_that_agreement_lists(tmp_path: Path) -> None:
     """Also where most agree; models count where no human judged. The undecided come first."""
     many = pool(6)
     ledger = Ledger(tmp_path)

@@ -77,7 +77,7 @@ def test_documents_match_by_address() -> None:
         assert recall(golden, Hit("7", metadata={"url": "https://host/web/rest"})) == 0.0
 
 
-def test_ambiguous_sections_match_none_and_are_noted() -> None:
+def test_ambiguous_sections_do_not_match_and_are_noted() -> None:
     twice = Document("d/e", "# A\n\n## Set up\n\none\n\n# B\n\n## Set up\n\ntwo\n")
     judgments = [
         Judgment("q", Anchor(document="d/e", section=(part, "Set up")), 1) for part in "AB"

@@ -370,7 +370,7 @@ def test_lower_values_may_be_better() -> None:
     assert "lower is better" in page.text
 
 
-def test_a_metric_without_direction_ranks_nobody() -> None:
+def test_a_metric_without_direction_ranks_no_system() -> None:
     page = page_of(renamed(run_record(5, (0.2, 0.5)), "NumRet"))
     assert "NumRet does not rank providers." in page.text
     assert "★" not in page.text

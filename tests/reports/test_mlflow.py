@@ -103,7 +103,7 @@ def test_a_provider_that_failed_is_a_failed_run_without_scores(store: str) -> No
     assert run.data.tags["berryeval.failure"] == FAILURE
 
 
-def test_a_second_export_changes_nothing_and_says_so(
+def test_a_second_export_changes_nothing_and_reports_that(
     store: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, "berryeval")

@@ -62,7 +62,9 @@ def test_the_verdict_comes_first_with_a_chart_of_all_metrics() -> None:
         (mixed(), "open", "Better on 0, equal on 18, worse on 2 of 20 queries"),
     ],
 )
-def test_a_verdict_that_is_open_says_so(new: list[tuple[str, ...]], kind: str, words: str) -> None:
+def test_an_open_verdict_is_marked_as_open(
+    new: list[tuple[str, ...]], kind: str, words: str
+) -> None:
     runs = [run_of("old", {"bm25": mixed(0, 16)}), run_of("new", {"bm25": new})]
     html = render_verdict(only_pair(be.compare_runs(runs)))
     assert f'<div class="verdict {kind}' in html
@@ -120,7 +122,7 @@ def test_moved_queries_without_answers_are_explained_in_words() -> None:
     )
 
 
-def test_ranks_that_are_known_are_not_said_twice() -> None:
+def test_known_ranks_are_not_repeated() -> None:
     report = be.compare_runs(run_record(8, (0.2, 0.8)))
     html = render_moved(only_pair(report))
     assert "entered the top" not in html

@@ -65,7 +65,7 @@ def test_no_text_breaks_a_markdown_table(text: str) -> None:
     assert all(line.startswith(("| ", "## ", "### ", "<", "- ")) for line in lines if line)
 
 
-def test_markdown_mentions_nobody() -> None:
+def test_markdown_disables_mentions() -> None:
     assert markdown.escape("ask @octo-cat") == "ask @<!-- -->octo-cat"
     assert markdown.escape("nDCG@10") == "nDCG@10"
 

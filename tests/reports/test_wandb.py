@@ -89,7 +89,7 @@ def test_nothing_of_the_machine_is_logged(folder: Path) -> None:
     assert names == {"berryeval.json", "media"}
 
 
-def test_a_second_export_writes_nothing_and_says_so(
+def test_a_second_export_writes_nothing_and_reports_that(
     folder: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, "berryeval")

@@ -223,7 +223,7 @@ def test_a_resumed_run_takes_another_kind_of_tracing(
     assert berryeval("eval", "--resume", "run", "--store", "none", "--trace", "none") == 0
 
 
-def test_none_traces_nothing(spans: InMemorySpanExporter) -> None:
+def test_trace_none_sends_no_spans(spans: InMemorySpanExporter) -> None:
     be.run_benchmark(SMALL, ["bm25"], ["RR"], trace="none")
     assert not spans.get_finished_spans()
 

@@ -21,7 +21,7 @@ WRONG = {"q1": {"argparse.md": 2.0, "csv.md": 1.0}, "q2": {"json.md": 1.0}}
 
 @pytest.mark.parametrize("native", [True, False])
 @pytest.mark.parametrize("as_file", [True, False])
-def test_a_run_without_any_judged_document_says_so(
+def test_a_run_without_any_judged_document_is_explained(
     tmp_path: Path,
     caplog: pytest.LogCaptureFixture,
     monkeypatch: pytest.MonkeyPatch,
@@ -66,7 +66,7 @@ SHARED_NONE = [
 
 @pytest.mark.parametrize(("judged", "ranked", "said"), SHARED_NONE)
 @pytest.mark.parametrize("native", [True, False])
-def test_a_run_without_any_judged_query_says_so(
+def test_a_run_without_any_judged_query_is_explained(
     tmp_path: Path,
     caplog: pytest.LogCaptureFixture,
     capfd: pytest.CaptureFixture[str],
@@ -111,7 +111,7 @@ def test_judgments_that_were_all_dropped_are_an_error() -> None:
 
 
 @pytest.mark.parametrize("form", [[], ["--json"], ["--csv"], ["--trec-format"]])
-def test_the_command_says_so(
+def test_the_command_prints_the_explanation(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], form: list[str]
 ) -> None:
     qrels, ranked = tmp_path / "qrels.txt", tmp_path / "run.txt"

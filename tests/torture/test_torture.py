@@ -61,7 +61,7 @@ def take_memory(chance: random.Random, folder: Path, shared: Path) -> Tally:
     ("trial", "found"),
     [(crash, "ended with code -9"), (hang, "no end after 0.5 s"), (take_memory, "took ")],
 )
-def test_a_crash_a_hang_and_a_bomb_are_told(
+def test_a_crash_a_hang_and_a_bomb_are_reported(
     trial: Callable[..., Tally], found: str, tmp_path: Path
 ) -> None:
     kind = harness.Kind("broken", trial, limit=0.5 if trial is hang else 60)

@@ -88,7 +88,7 @@ def test_two_judges_get_the_same_pairs_until_each_has_voted(api: Api) -> None:
     assert api.get("ann", "/drinks/pairs")["pairs"][0]["id"] == first
 
 
-def test_votes_are_shown_to_those_who_adjudicate_only(api: Api) -> None:
+def test_only_adjudicators_see_votes(api: Api) -> None:
     first = api.get("ann", "/drinks/pairs")["pairs"][0]["id"]
     api.vote("ann", {"pair": first, "grade": 0})
     api.vote("ben", {"pair": first, "grade": 3, "note": "both numbers"})
@@ -126,7 +126,7 @@ def test_status_and_agreement(api: Api) -> None:
     assert agreement["measures"]["agreement"]["value"] == pytest.approx(2 / 3)
 
 
-def test_what_cannot_be_stored_is_said(api: Api) -> None:
+def test_a_vote_that_cannot_be_stored_is_an_error(api: Api) -> None:
     pair = api.get("ann", "/drinks/pairs")["pairs"][0]["id"]
     assert api.vote("ann", {"pair": pair, "grade": 9})[0] == 422
     assert api.vote("ann", {"pair": "gone", "grade": 1})[0] == 422
@@ -151,7 +151,7 @@ def test_the_api_describes_its_votes(api: Api) -> None:
     assert answer["content"]["application/json"]["schema"]["$ref"].endswith("/NextPairs")
 
 
-def test_a_full_disk_is_said_so_that_the_page_tries_again(api: Api) -> None:
+def test_a_full_disk_is_reported_so_that_the_page_tries_again(api: Api) -> None:
     pair = api.get("ann", "/drinks/pairs")["pairs"][0]["id"]
     Path("drinks.judged/votes").write_text("in the way")
     status, text = api.vote("ann", {"pair": pair, "grade": 1, "request": "r"})

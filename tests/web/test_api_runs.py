@@ -105,7 +105,7 @@ def test_an_empty_site_has_an_empty_list(tmp_path: Path) -> None:
     "path",
     [f"/api/v1/runs?page={'9' * 20}", "/api/v1/runs?page=0", "/api/v1/compare?run=run-0&moved=x"],
 )
-def test_wrong_parameters_are_said(client: httpx.Client, path: str) -> None:
+def test_wrong_parameters_are_reported(client: httpx.Client, path: str) -> None:
     answer = client.get(path)
     assert answer.status_code == 422
     assert list(answer.json()) == ["error"]

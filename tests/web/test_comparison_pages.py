@@ -66,7 +66,7 @@ def test_one_run_compares_its_providers_and_a_provider_can_be_named(client: http
     assert "system-1 against system-0, 20 queries" in client.get("/compare", params=named).text
 
 
-def test_what_is_not_compared_is_counted_at_the_top(client: httpx.Client) -> None:
+def test_systems_that_are_not_compared_are_counted_at_the_top(client: httpx.Client) -> None:
     """Of runs that share a provider, the others are left out."""
     named = {"run": ["2026-01-02-run", "2026-01-03-run#system-1"]}
     top = client.get("/compare", params=named).text.partition("<details")[0]
@@ -85,7 +85,7 @@ def test_what_is_not_compared_is_counted_at_the_top(client: httpx.Client) -> Non
         ("/runs/..%2F..%2Fetc%2Fpasswd", 404, "no run"),
     ],
 )
-def test_what_cannot_be_compared_is_said(
+def test_runs_that_cannot_be_compared_are_reported(
     client: httpx.Client, path: str, status: int, words: str
 ) -> None:
     answer = client.get(path)

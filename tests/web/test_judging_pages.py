@@ -193,9 +193,7 @@ def test_a_vote_that_can_never_be_stored_does_not_stop_the_others(
     assert read_grades() == [1]
 
 
-def test_judges_who_disagree_are_shown_to_the_one_who_decides(
-    window: Any, site: Site, pool: Pool
-) -> None:
+def test_an_adjudicator_sees_who_disagrees(window: Any, site: Site, pool: Pool) -> None:
     pairs = pool.pairs
     for name, grades in (("ben", (0, 1, 2)), ("cy", (3, 1, 2))):
         votes = [

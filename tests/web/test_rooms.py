@@ -103,7 +103,7 @@ def test_votes_of_other_processes_are_noticed(
     assert first.id not in list_left(room, "ann")
 
 
-def test_what_is_taken_back_is_shown_again(rooms: Rooms) -> None:
+def test_a_pair_is_shown_again_after_its_vote_is_withdrawn(rooms: Rooms) -> None:
     room = rooms.get("drinks")
     first = room.pool.pairs[0]
     room.submit("ann", [give(first, 2), give(first, None, withdrawn=True)]).result()
@@ -160,7 +160,7 @@ def test_only_those_hear_of_a_problem_whose_vote_has_it() -> None:
     writer.close()
 
 
-def test_votes_that_cannot_be_written_are_said_and_can_be_sent_again(rooms: Rooms) -> None:
+def test_votes_that_cannot_be_written_are_reported_and_can_be_sent_again(rooms: Rooms) -> None:
     room = rooms.get("drinks")
     given = give(room.pool.pairs[0], 2)
     place = Path("drinks.judged/votes")  # noqa: F811
@@ -173,7 +173,7 @@ def test_votes_that_cannot_be_written_are_said_and_can_be_sent_again(rooms: Room
     assert len(Ledger("drinks.judged").votes()) == 1
 
 
-def test_a_new_pool_is_noticed_and_a_missing_one_is_said(folder: Path, rooms: Rooms) -> None:
+def test_a_new_pool_is_noticed_and_a_missing_one_is_an_error(folder: Path, rooms: Rooms) -> None:
     assert len(rooms.get("drinks").pool.pairs) == 12
     shutil.rmtree(folder / "drinks.judged")
     shutil.rmtree(folder / "drinks")

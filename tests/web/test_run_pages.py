@@ -103,7 +103,7 @@ def test_a_page_that_is_not_there_leads_back(client: httpx.Client) -> None:
     assert 'href="/runs?page=3&amp;size=25"' in page
 
 
-def test_a_wrong_date_is_said(client: httpx.Client) -> None:
+def test_a_wrong_date_is_reported(client: httpx.Client) -> None:
     answer = client.get("/runs", params={"since": "yesterday"})
     assert answer.status_code == 400
     assert "expected a date (2026-02-21)" in answer.text
@@ -150,7 +150,7 @@ def test_run_folders_that_the_store_lacks_are_listed(
             assert "How good is" in own.get("/runs/only-a-folder").text
 
 
-def test_a_damaged_run_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_damaged_run_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     folder = tmp_path / ".berryeval" / "runs" / "torn"
     folder.mkdir(parents=True)

@@ -119,7 +119,7 @@ def test_servers_and_people_share_a_postgresql() -> None:
         own.stop()
 
 
-def test_what_breaks_later_is_said_on_the_page(tmp_path: Path) -> None:
+def test_later_failures_are_reported_on_the_page(tmp_path: Path) -> None:
     """A store that is damaged, or upgraded by a newer version, while the server runs."""
     with open_history("runs.db", make=True) as store:
         store.add(run_record(4, hits=5))
@@ -141,7 +141,7 @@ def test_what_breaks_later_is_said_on_the_page(tmp_path: Path) -> None:
     assert "<h1>" in gone.text
 
 
-def test_a_store_of_people_that_breaks_lets_nobody_in(tmp_path: Path) -> None:
+def test_a_broken_store_of_people_admits_no_one(tmp_path: Path) -> None:
     """It is said, and no new store without people takes its place."""
     with serve_site(store="team.db", users=True) as served:
         accounts = served.site.accounts
@@ -154,7 +154,7 @@ def test_a_store_of_people_that_breaks_lets_nobody_in(tmp_path: Path) -> None:
     assert not (tmp_path / "team.db").exists()
 
 
-def test_a_damaged_run_folder_is_said_on_the_page(tmp_path: Path) -> None:
+def test_a_damaged_run_folder_is_reported_on_the_page(tmp_path: Path) -> None:
     folder = tmp_path / ".berryeval" / "runs" / "broken"
     folder.mkdir(parents=True)
     (folder / "run.json").write_text('{"id": "broken", ', encoding="utf-8")

@@ -98,13 +98,13 @@ def test_latency_tag_provider_and_number_of_runs_can_be_chosen(client: httpx.Cli
         ({"tag": "model=huge"}, "with these filters"),
     ],
 )
-def test_nothing_to_show_is_said(client: httpx.Client, asked: Any, words: str) -> None:
+def test_an_empty_trend_is_explained(client: httpx.Client, asked: Any, words: str) -> None:
     answer = client.get("/trends", params=asked)
     assert answer.status_code == 200
     assert words in answer.text
 
 
-def test_a_wrong_percentile_is_said(client: httpx.Client) -> None:
+def test_a_wrong_percentile_is_reported(client: httpx.Client) -> None:
     answer = client.get("/trends", params={"what": "latency p12"})
     assert answer.status_code == 400
     assert "one of p50, p95, p99, max" in answer.text

@@ -65,7 +65,7 @@ def test_a_bad_answer_is_the_outcome_of_its_query(tmp_path: Path) -> None:
     assert retried.results[0].providers[0].outcomes == first.outcomes
 
 
-def test_what_remains_of_bad_metadata(tmp_path: Path) -> None:
+def test_bad_metadata_is_replaced_by_text(tmp_path: Path) -> None:
     faults = {query: name for query, name in FAULTS.items() if "metadata" in name}
     plan = plan_of(benchmark(tmp_path, COUNT), {"type": "scripted", "options": {"faults": faults}})
     evaluate(plan, RunFolder(tmp_path / "run"))

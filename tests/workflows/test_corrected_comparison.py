@@ -88,7 +88,9 @@ def test_votes_that_do_not_count_are_left_out() -> None:
     assert any(note.startswith("20 votes left out, such as one of bot on") for note in row.notes)
 
 
-def test_the_command_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_prints_the_label_of_a_corrected_comparison(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     """`compare --judged-by` prints what the estimate rests on, also in JSON and in a report."""
     assert berryeval("compare", "run", "--judged-by", "bot", "-m", "nDCG@5") == 0
     assert LABEL in capsys.readouterr().out
@@ -124,7 +126,7 @@ def test_partly_judged_queries_do_not_count_as_human() -> None:
         ({"judged_by": "bot", "ledger": "nowhere"}, DataError, "nobody has judged"),
     ],
 )
-def test_what_does_not_go_together(
+def test_unknown_judges_and_contradictory_options_are_rejected(
     options: dict[str, Any], error: type[Exception], text: str
 ) -> None:
     """Unknown judges, and options that a corrected comparison has no use for, are named."""

@@ -38,7 +38,7 @@ def test_an_index_needs_documents(provider: Any, documents: tuple[Document, ...]
         be.run_benchmark(empty, [provider])
 
 
-def test_a_search_elsewhere_needs_none() -> None:
+def test_an_external_search_needs_no_documents() -> None:
     result = be.run_benchmark(replace(WHOLE, documents=()), [searches_elsewhere], ["RR"])
     assert result.providers[0].scores.mean["RR"] == 1.0
 

@@ -168,7 +168,7 @@ def test_votes_that_do_not_count_are_left_out(capsys: pytest.CaptureFixture[str]
         assert json.loads(capsys.readouterr().out)["data"]["notes"] == [LEFT_OUT]
 
 
-def test_votes_of_which_none_counts() -> None:
+def test_votes_that_do_not_count_are_an_error() -> None:
     shutil.rmtree("quiz.judged")
     Ledger("quiz.judged").append(list_strays("ann"))
     with pytest.raises(DataError, match=r"none of 20 votes is on a pair of quiz, such as one of"):

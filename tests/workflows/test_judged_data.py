@@ -63,7 +63,7 @@ def test_votes_on_answers_are_no_judgments() -> None:
         load_judged("drinks", "drinks.judged")
 
 
-def test_decisions_count_and_one_line_says_so() -> None:
+def test_decisions_count_with_a_remark() -> None:
     judge_drinks()
     found = load_judged("drinks")
     own = load_benchmark("drinks")
@@ -208,7 +208,7 @@ def test_votes_on_another_question_do_not_count(
     assert json.loads(capsys.readouterr().out)["data"]["pair"]["query_id"] == "q1"
 
 
-def test_a_run_scores_by_the_votes_and_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_run_scores_by_the_votes_with_a_remark(capsys: pytest.CaptureFixture[str]) -> None:
     before = run_benchmark("drinks", "bm25", ["RR"])
     judge_drinks()
     code = berryeval("eval", "drinks", "--providers", "bm25", "-m", "RR", "-o", "out", "--json")

@@ -75,7 +75,7 @@ def test_the_same_data_need_no_words(folder: Path, capsys: pytest.CaptureFixture
     assert {one["about"] for one in found["data"]["verdicts"]} == {"metric"}
 
 
-def test_a_new_document_is_said_beside_the_verdict(
+def test_a_new_document_is_reported_beside_the_verdict(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     code, found = judge(folder, capsys, with_new_document(FRUIT))
@@ -141,7 +141,7 @@ def test_a_changed_query_is_named_with_the_reason_and_not_compared(
     assert all("over the 19 compared queries" in one["sentence"] for one in drops)
 
 
-def test_what_does_not_change_the_question_leaves_it_comparable(
+def test_a_query_with_other_metadata_stays_comparable(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     data = with_query(FRUIT, 4, category="easy", metadata={"owner": "Ann"})

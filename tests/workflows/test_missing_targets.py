@@ -74,7 +74,7 @@ def test_some_targets_elsewhere_are_a_warning() -> None:
     )
 
 
-def test_quotes_elsewhere_are_said_once() -> None:
+def test_quotes_in_other_documents_are_reported_once() -> None:
     judged = fruits("apples", "bananas")
     moon = Judgment("q1", Anchor(document="bananas", quote="the moon is made of cheese"), 1)
     judged = replace(judged, judgments=(judged.judgments[0], moon))

@@ -94,7 +94,7 @@ def test_one_system_has_nothing_to_be_compared_with() -> None:
     assert "nothing to be compared with" in found.notes[0]
 
 
-def test_what_is_not_there_is_named() -> None:
+def test_a_missing_pool_and_a_metric_that_is_no_sum_are_named() -> None:
     with pytest.raises(BerryEvalError, match="begin with: berryeval judge pool RUN"):
         read_status()
     with pytest.raises(DataError, match=r"there is no pool in fruit\.judged; begin with"):

@@ -150,7 +150,7 @@ def test_pooling_again_shows_the_documents_as_they_are_now() -> None:
     assert any("unjudged pair" in note and "has changed" in note for note in done.notes)
 
 
-def test_a_judge_is_told_that_the_documents_changed_and_judges_the_new_text(
+def test_a_judge_hears_of_changed_documents_and_judges_the_new_text(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     first = pool("run#bm25", everything=True)

@@ -173,7 +173,7 @@ def test_a_sealed_pack_rejects_relevance_options_before_the_run() -> None:
     assert asked == []
 
 
-def test_the_record_has_the_text_of_targets_that_nobody_found() -> None:
+def test_the_record_has_the_text_of_targets_that_no_system_found() -> None:
     part = be.run_benchmark("technical-docs", ["bm25"], ["nDCG@10"], k=3).record
     texts = {one.name: one.text for one in part.passages}
     missed = {one.name for answer in part.providers[0].answers for one in answer.missed}

@@ -107,7 +107,7 @@ def test_targets_are_joined_one_to_one() -> None:
 
 
 @pytest.mark.parametrize("anyway", [False, True])
-def test_what_words_find_is_one_target_while_other_documents_change(anyway: bool) -> None:
+def test_a_target_found_by_words_stays_the_same_while_other_documents_change(anyway: bool) -> None:
     """Such answers record no targets; a query that did not change has the same ones."""
     texts = [f"# Tea {n}\n\nIt steeps tea{n} and warm{n}.\n\n## More\n\nNo." for n in range(4)]
     documents = tuple(Document(f"d{n}", text) for n, text in enumerate(texts))
