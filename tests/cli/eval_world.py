@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,10 +11,15 @@ from typing import TYPE_CHECKING, Any
 from berryeval.benchmarks import Benchmark, write_benchmark
 from berryeval.cli.app import build_app, run
 from berryeval.data.records import Anchor, Document, Judgment, Query
+from berryeval.runs import open_store
+from tests.conftest import OURS
 
 if TYPE_CHECKING:
     import pytest
 
+    from berryeval.runs import RunRecord
+
+STORE = Path(".berryeval") / "results.db"
 GOLDEN = Path(__file__).parents[1] / "golden" / "eval"
 
 TEA = "# Tea\n\nTea is steeped.\n\n## Green tea\n\nSteep green tea at 80 degrees.\n"
@@ -38,6 +44,21 @@ DRINKS = Benchmark(
     ),
     thresholds={"RR": 0.7},
 )
+
+
+def enter_folder(folder: Path, patch: pytest.MonkeyPatch) -> None:
+    """Change to a folder, and remove settings from outside the tests."""
+    patch.chdir(folder)
+    for name in list(os.environ):
+        if name.startswith("BERRYEVAL_") and name not in {"BERRYEVAL_BACKEND", *OURS}:
+            patch.delenv(name)
+
+
+def fill_store(*records: RunRecord) -> None:
+    """Put runs into the store of the current folder."""
+    with open_store(STORE) as store:
+        for record in records:
+            store.add(record)
 
 
 def write_drinks(folder: Path) -> None:
@@ -65,10 +86,10 @@ def _masked(found: re.Match[str]) -> str:
     return "#.#".rjust(len(found[0]))
 
 
-def data_of(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
-    """Return the data in the JSON envelope."""
+def data_of(capsys: pytest.CaptureFixture[str], command: str = "eval") -> dict[str, Any]:
+    """Return the data in the JSON envelope of a command."""
     envelope = json.loads(capsys.readouterr().out)
     assert envelope["schema_version"] == 1
-    assert envelope["command"] == "eval"
+    assert envelope["command"] == command
     found: dict[str, Any] = envelope["data"]
     return found

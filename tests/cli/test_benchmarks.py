@@ -7,7 +7,6 @@ import os
 import re
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -15,6 +14,7 @@ from berryeval.benchmarks import Benchmark, write_benchmark
 from berryeval.cli.app import build_app, run
 from berryeval.data.records import Anchor, Document, Judgment, Query
 from tests.benchmarks.checks.faulty import JUDGMENTS, write_faulty
+from tests.cli.eval_world import data_of
 from tests.cli.terminal import on_a_terminal
 
 DATA = Path(__file__).parents[1] / "golden" / "benchmarks"
@@ -36,14 +36,6 @@ def _in_a_folder_with_benchmarks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 def printed(capsys: pytest.CaptureFixture[str]) -> str:
     """Return stdout without trailing white space."""
     return re.sub(r" +$", "", capsys.readouterr().out, flags=re.MULTILINE)
-
-
-def data_of(capsys: pytest.CaptureFixture[str], command: str) -> dict[str, Any]:
-    """Return the data of the envelope."""
-    envelope = json.loads(capsys.readouterr().out)
-    assert envelope["command"] == command
-    found: dict[str, Any] = envelope["data"]
-    return found
 
 
 def test_validate_lists_the_faults(capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,10 +13,9 @@ from sqlalchemy.types import NullType
 
 from berryeval.runs import open_store
 from berryeval.runs.store.schema import parts, results, runs
-from tests.cli.eval_world import berryeval
+from tests.cli.eval_world import STORE, berryeval, data_of, enter_folder
 from tests.runs.kept import run_of
 
-STORE = Path(".berryeval") / "results.db"
 RUNS = Path(".berryeval") / "runs"
 DEEP = '{"schema_version": 1, "id": "deep", "created": "x", "plan": ' + '{"a":' * 5000
 INTACT = run_of(1)
@@ -41,10 +39,7 @@ DAMAGED = {
 
 @pytest.fixture(autouse=True)
 def _in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    for name in list(os.environ):
-        if name.startswith("BERRYEVAL_") and name != "BERRYEVAL_BACKEND":
-            monkeypatch.delenv(name)
+    enter_folder(tmp_path, monkeypatch)
 
 
 def write(path: Path, text: str) -> None:
@@ -63,10 +58,6 @@ def keep_folders(*numbers: int) -> None:
 
 def escape(text: str) -> str:
     return text.encode(errors="backslashreplace").decode()
-
-
-def data_of(capsys: pytest.CaptureFixture[str]) -> Any:
-    return json.loads(capsys.readouterr().out)["data"]
 
 
 @pytest.mark.parametrize("kind", DAMAGED)
@@ -118,7 +109,7 @@ def test_a_damaged_manifest_keeps_the_order(capsys: pytest.CaptureFixture[str]) 
     keep_folders(1, 2, 3)
     write(RUNS / "run-0003" / "manifest.json", "{")
     assert berryeval("runs", "show", "latest", "--json") == 0
-    assert data_of(capsys)["run"] == "run-0003"
+    assert data_of(capsys, "runs show")["run"] == "run-0003"
 
 
 SPOILT: dict[str, tuple[Any, Any]] = {

@@ -12,41 +12,21 @@ import sys
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
 from berryeval.runs.store.store import open_store
-from tests.cli.eval_world import berryeval, write_drinks
+from tests.cli.eval_world import STORE, berryeval, data_of, fill_store
 from tests.cli.terminal import on_a_terminal
 from tests.runs.kept import run_of
 
 if TYPE_CHECKING:
     from berryeval.runs.record import RunRecord
 
-STORE = Path(".berryeval") / "results.db"
+pytestmark = pytest.mark.usefixtures("drinks_folder")
+
 EVAL = ("eval", "--benchmarks", "drinks", "--providers", "bm25", "--metrics", "nDCG@10", "RR")
-
-
-@pytest.fixture(autouse=True)
-def _in_a_folder_with_drinks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    for name in list(os.environ):
-        if name.startswith("BERRYEVAL_") and name != "BERRYEVAL_BACKEND":
-            monkeypatch.delenv(name)
-    write_drinks(tmp_path)
-
-
-def filled(*records: RunRecord) -> None:
-    """Put runs into the store."""
-    with open_store(STORE) as store:
-        for record in records:
-            store.add(record)
-
-
-def data_of(capsys: pytest.CaptureFixture[str]) -> Any:
-    """What is in the envelope that was printed."""
-    return json.loads(capsys.readouterr().out)["data"]
 
 
 def run_file() -> Path:
@@ -125,7 +105,7 @@ def test_the_list_has_one_clock_and_the_order_that_was_asked_for(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     far = replace(run_of(2), created="2026-01-01T12:00:00+10:00")
-    filled(run_of(1), far)
+    fill_store(run_of(1), far)
     assert berryeval("runs", "list", "-m", "RR,nDCG@10", "--provider", "bm25") == 0
     head, *rows = capsys.readouterr().out.splitlines()
     assert head.split()[-2:] == ["RR", "nDCG@10"]
@@ -141,7 +121,7 @@ def test_names_of_runs_are_whole_on_any_terminal(
     width: int, clean_environment: dict[str, str]
 ) -> None:
     name = "2026-02-21T14-30-00-technical-docs"
-    filled(run_of(1, name=name))
+    fill_store(run_of(1, name=name))
     command = ("runs", "list", "-m", "nDCG@10", "RR")
     environment = {**clean_environment, "TERM": "xterm-256color", "COLUMNS": str(width)}
     code, text = on_a_terminal(*command, **environment)
@@ -155,7 +135,7 @@ def test_names_of_runs_are_whole_on_any_terminal(
 
 
 def test_runs_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
-    filled(run_of(1), run_of(2), run_of(3, providers=("splade",)))
+    fill_store(run_of(1), run_of(2), run_of(3, providers=("splade",)))
     assert berryeval("runs", "list", "--provider", "dense") == 0
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
     value = run_of(2)["fruit"]["dense"].scores
@@ -169,7 +149,7 @@ def test_runs_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert [line[0] for line in lines[1:-1]] == ["run-0002", "run-0001"]
     assert " ".join(lines[-1]) == "each value with its 95 % bootstrap confidence interval"
     assert berryeval("runs", "list", "-m", "mrr,recall@5", "--limit", "1", "--json") == 0
-    ((result,),) = [run["results"] for run in data_of(capsys)["runs"]]
+    ((result,),) = [run["results"] for run in data_of(capsys, "runs list")["runs"]]
     assert [value["metric"] for value in result["values"]] == ["RR", "R@5"]
     assert berryeval("runs", "list", "--since", "2026-01-01T02:00+00:00") == 0
     assert capsys.readouterr().out.count("run-") == 2
@@ -210,7 +190,7 @@ def test_runs_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
 def test_wrong_usage_is_rejected(
     capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], message: str
 ) -> None:
-    filled(run_of(1), run_of(2))
+    fill_store(run_of(1), run_of(2))
     assert berryeval("runs", *arguments) == 2
     assert message in capsys.readouterr().err
     with open_store(STORE) as store:
@@ -227,19 +207,19 @@ def test_one_run_is_shown_from_the_store_alone(capsys: pytest.CaptureFixture[str
         assert berryeval("runs", "show", name) == 0
         assert row in capsys.readouterr().out.splitlines()
     assert berryeval("runs", "show", "elsewhere", "--json") == 0
-    shown = data_of(capsys)
+    shown = data_of(capsys, "runs show")
     assert shown["folder"] == "elsewhere"
     assert shown["benchmarks"][0]["providers"][0]["outcomes"] == {"ok": 3, "empty": 1}
 
 
 def test_the_latest_is_the_newest_of_folders_and_store(capsys: pytest.CaptureFixture[str]) -> None:
-    filled(run_of(1))
+    fill_store(run_of(1))
     assert berryeval(*EVAL, "--quiet", "--store", "none") == 0
     capsys.readouterr()
     found = []
     for name in ("latest", "latest~1"):
         assert berryeval("runs", "show", name, "--json") == 0
-        found.append(data_of(capsys)["run"])
+        found.append(data_of(capsys, "runs show")["run"])
     assert found == [run_file().parent.name, "run-0001"]
 
 
@@ -250,10 +230,10 @@ def test_of_runs_of_one_second_the_latest_began_last(capsys: pytest.CaptureFixtu
     second = Path(shutil.copytree(first, first.with_name("2026-01-01T00-00-00-apple")))
     for age, folder in enumerate((second, first)):
         os.utime(folder / "manifest.json", (2e9 - age, 2e9 - age))
-    for command in (("runs", "show"), ("eval", "--store", "none", "--resume")):
+    for command, options in (("runs show", ()), ("eval", ("--store", "none", "--resume"))):
         capsys.readouterr()
-        assert berryeval(*command, "latest", "--json") == 0
-        assert data_of(capsys)["folder"].endswith("apple")
+        assert berryeval(*command.split(), *options, "latest", "--json") == 0
+        assert data_of(capsys, command)["folder"].endswith("apple")
 
 
 def test_a_store_that_is_broken_hides_no_folder(
@@ -302,7 +282,7 @@ def test_an_unfinished_run_is_named(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_files_bring_everything_back(capsys: pytest.CaptureFixture[str]) -> None:
     records = [run_of(1), run_of(2), replace(run_of(3), id="a/../b:c")]
-    filled(*records)
+    fill_store(*records)
     assert berryeval("runs", "export", "--all", "out") == 0
     assert "3 runs written to out" in capsys.readouterr().out
     assert berryeval("runs", "export", "run-0001", "-o", "one.json.gz") == 0
@@ -324,7 +304,7 @@ def test_files_bring_everything_back(capsys: pytest.CaptureFixture[str]) -> None
 
 def test_exported_files_can_be_imported(capsys: pytest.CaptureFixture[str]) -> None:
     records = [run_of(1), run_of(2), run_of(3), run_of(4)]
-    filled(*records)
+    fill_store(*records)
     assert berryeval("runs", "export", "--all", "out") == 0
     Path("out/run-0002.json").unlink()
     assert berryeval("runs", "export", "run-0002", "-o", "out/deep/two.json.gz") == 0
@@ -363,7 +343,7 @@ def test_an_unfinished_run_does_not_stop_an_import(
     assert "c.json: expected an object, found array" in printed.err
     assert printed.err.count("\n") == 1
     assert berryeval("runs", "import", "b", "a", "--json") == 2
-    assert [one["how"] for one in data_of(capsys)["runs"]] == ["", "there already"]
+    assert [one["how"] for one in data_of(capsys, "runs import")["runs"]] == ["", "there already"]
     assert berryeval("runs", "import", "nowhere", "--store", "new.db") == 2
     assert not Path("new.db").exists()
 
@@ -383,7 +363,7 @@ def test_an_invalid_file_does_not_stop_an_import(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     old = run_of(1)
-    filled(old)
+    fill_store(old)
     new = replace(old, config_hash="sha256:new")
     Path("a.json").write_text('{"schema_version": 1, "id": 3}', encoding="utf-8")
     Path("b.json").write_text(new.dumps().encode(errors="backslashreplace").decode(), "utf-8")
@@ -394,13 +374,13 @@ def test_an_invalid_file_does_not_stop_an_import(
     with open_store(STORE) as store:
         assert store.get(old.id) == old
     assert berryeval("runs", "import", "b.json", "--replace", "--json") == 0
-    assert data_of(capsys)["runs"][0]["how"] == "replaced"
+    assert data_of(capsys, "runs import")["runs"][0]["how"] == "replaced"
     with open_store(STORE) as store:
         assert store.get(old.id).config_hash == "sha256:new"
 
 
 def test_a_trend_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
-    filled(run_of(1, content_hash="sha256:0"), run_of(2), run_of(3), run_of(4))
+    fill_store(run_of(1, content_hash="sha256:0"), run_of(2), run_of(3), run_of(4))
     assert berryeval("runs", "trend", "ndcg@10", "--provider", "bm25") == 0
     printed = capsys.readouterr().out
     tables = [run_of(n)["fruit"]["bm25"].scores for n in (1, 2, 3, 4)]
@@ -413,16 +393,16 @@ def test_a_trend_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     assert ": run-0001: the benchmark changed; not compared" in printed
     assert f"{values[2] - values[1]:+.3f} against the run before" in printed
     assert berryeval("runs", "trend", "RR", "--until", "2026-01-01T03:00Z", "--json") == 0
-    (first, _) = data_of(capsys)["lines"]
+    (first, _) = data_of(capsys, "runs trend")["lines"]
     found = [table.mean["RR"] for table in tables[:3] if table]
     assert [point["value"] for point in first["points"]] == found
     assert first["change"] == found[2] - found[1]
 
 
 def test_a_run_of_fewer_queries_does_not_end_a_trend(capsys: pytest.CaptureFixture[str]) -> None:
-    filled(run_of(1), run_of(2), run_of(3, queries=2), run_of(4))
+    fill_store(run_of(1), run_of(2), run_of(3, queries=2), run_of(4))
     assert berryeval("runs", "trend", "RR", "--provider", "bm25", "--json") == 0
-    (line,) = data_of(capsys)["lines"]
+    (line,) = data_of(capsys, "runs trend")["lines"]
     tables = [run_of(n)["fruit"]["bm25"].scores for n in (1, 2, 4)]
     values = [table.mean["RR"] for table in tables if table]
     assert line["change"] == values[2] - values[1]
@@ -447,7 +427,7 @@ def failing(number: int, failed: int) -> RunRecord:
 
 
 def test_failed_queries_are_reported_in_a_trend(capsys: pytest.CaptureFixture[str]) -> None:
-    filled(failing(1, 2), run_of(2, providers=("bm25",)), failing(3, 5))
+    fill_store(failing(1, 2), run_of(2, providers=("bm25",)), failing(3, 5))
     assert berryeval("runs", "list") == 0
     head, *rows, _ = capsys.readouterr().out.splitlines()
     assert head.split()[-1] == "queries"
@@ -461,7 +441,7 @@ def test_failed_queries_are_reported_in_a_trend(capsys: pytest.CaptureFixture[st
     place = head.split(",").index("failed")
     assert [row.split(",")[place] for row in rows] == ["2", "0", "5"]
     assert berryeval("runs", "trend", "RR", "--json") == 0
-    (line,) = data_of(capsys)["lines"]
+    (line,) = data_of(capsys, "runs trend")["lines"]
     assert [point["failed"] for point in line["points"]] == [2, 0, 5]
 
 
@@ -469,7 +449,7 @@ def test_a_trend_names_failed_providers(capsys: pytest.CaptureFixture[str]) -> N
     record = run_of(2, providers=("bm25",))
     (part,) = record.benchmarks
     gone = replace(part.providers[0], scores=None, standard=None, failure="no server")
-    filled(
+    fill_store(
         run_of(1, providers=("bm25",)),
         replace(record, benchmarks=(replace(part, providers=(gone,)),)),
     )
@@ -478,7 +458,7 @@ def test_a_trend_names_failed_providers(capsys: pytest.CaptureFixture[str]) -> N
     assert "1 run, lowest" in printed
     assert f"! run-0002: bm25 on {part.name} failed and has no value: no server" in printed
     assert berryeval("runs", "trend", "RR", "--json") == 0
-    (told,) = data_of(capsys)["failed"]
+    (told,) = data_of(capsys, "runs trend")["failed"]
     assert (told["run"], told["provider"], told["failure"]) == ("run-0002", "bm25", "no server")
     assert berryeval("runs", "trend", "RR", "--provider", "bm25", "--since", record.created) == 0
     printed = capsys.readouterr().out
@@ -493,7 +473,7 @@ def test_a_misspelled_metric_is_not_a_trend_of_failed_runs(
     records = [run_of(one, providers=("bm25",)) for one in runs]
     (part,) = records[-1].benchmarks
     gone = replace(part.providers[0], scores=None, standard=None, failure="no server")
-    filled(*records[:-1], replace(records[-1], benchmarks=(replace(part, providers=(gone,)),)))
+    fill_store(*records[:-1], replace(records[-1], benchmarks=(replace(part, providers=(gone,)),)))
     assert berryeval("runs", "trend", "ndgc@10") == 2
     assert "nDCG" in capsys.readouterr().err
 
@@ -504,7 +484,7 @@ def test_a_requested_metric_has_its_column(capsys: pytest.CaptureFixture[str]) -
     (first, _) = part.providers
     assert first.scores is not None
     few = replace(first, scores=first.scores.only(["RR"]), standard=None)
-    filled(replace(old, benchmarks=(replace(part, providers=(few,)),)), run_of(2))
+    fill_store(replace(old, benchmarks=(replace(part, providers=(few,)),)), run_of(2))
     assert berryeval("runs", "list", "-m", "nDCG@10", "--until", "2026-01-01T01:30Z") == 0
     head, row = capsys.readouterr().out.splitlines()
     assert head.split()[-1] == "nDCG@10"
@@ -525,7 +505,7 @@ def test_a_database_of_something_else_is_left_alone(capsys: pytest.CaptureFixtur
 
 
 def test_a_stdout_without_block_characters_gets_ascii(clean_environment: dict[str, str]) -> None:
-    filled(run_of(1), run_of(2))
+    fill_store(run_of(1), run_of(2))
     done = subprocess.run(
         [sys.executable, "-m", "berryeval", "runs", "trend", "RR", "--provider", "bm25"],
         capture_output=True, check=True, env={**clean_environment, "PYTHONIOENCODING": "ascii"},
@@ -535,7 +515,7 @@ def test_a_stdout_without_block_characters_gets_ascii(clean_environment: dict[st
 
 def test_the_chart_and_the_numbers_are_written(capsys: pytest.CaptureFixture[str]) -> None:
     odd = replace(run_of(2), id="<run & co>")
-    filled(run_of(1), odd)
+    fill_store(run_of(1), odd)
     for name in ("t.svg", "t.html", "t.csv"):
         assert berryeval("runs", "trend", "RR", "-o", name) == 0
         assert f"written to {name}" in capsys.readouterr().out
@@ -555,7 +535,7 @@ def test_the_chart_and_the_numbers_are_written(capsys: pytest.CaptureFixture[str
 
 
 def test_old_runs_are_pruned(capsys: pytest.CaptureFixture[str]) -> None:
-    filled(*(run_of(n) for n in range(4)))
+    fill_store(*(run_of(n) for n in range(4)))
 
     def left() -> list[str]:
         capsys.readouterr()
@@ -575,26 +555,26 @@ def test_old_runs_are_pruned(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_prune_and_export_print_json(capsys: pytest.CaptureFixture[str]) -> None:
-    filled(*(run_of(n) for n in range(3)))
+    fill_store(*(run_of(n) for n in range(3)))
     assert berryeval("runs", "prune", "--keep", "1", "--json") == 2
     assert "add --yes or --dry-run" in json.loads(capsys.readouterr().out)["error"]["message"]
     old = ["run-0001", "run-0000"]
     assert berryeval("runs", "prune", "--keep", "1", "--json", "--dry-run") == 0
-    assert data_of(capsys) == {"store": str(STORE), "runs": old, "deleted": 0}
+    assert data_of(capsys, "runs prune") == {"store": str(STORE), "runs": old, "deleted": 0}
     assert berryeval("runs", "export", "--all", "out", "--json") == 0
-    files = data_of(capsys)["runs"]
+    files = data_of(capsys, "runs export")["runs"]
     assert {one["run"] for one in files} == {"run-0002", *old}
     assert all(Path(one["path"]).exists() for one in files)
     assert berryeval("runs", "export", "latest", "--json") == 0
-    (one,) = data_of(capsys)["runs"]
+    (one,) = data_of(capsys, "runs export")["runs"]
     assert (one["run"], one["path"]) == ("run-0002", None)
     assert one["record"] == json.loads(run_of(2).dumps())
     assert berryeval("runs", "export", "latest", "-o", "one.json", "--json") == 0
-    assert data_of(capsys)["runs"] == [{"run": "run-0002", "path": "one.json"}]
+    assert data_of(capsys, "runs export")["runs"] == [{"run": "run-0002", "path": "one.json"}]
     assert berryeval("runs", "prune", "--keep", "1", "--json", "--yes") == 0
-    assert data_of(capsys)["deleted"] == 2
+    assert data_of(capsys, "runs prune")["deleted"] == 2
     assert berryeval("runs", "prune", "--keep", "1", "--json") == 0
-    assert data_of(capsys)["runs"] == []
+    assert data_of(capsys, "runs prune")["runs"] == []
 
 
 def test_help_needs_no_database() -> None:
@@ -616,7 +596,7 @@ def test_a_trend_of_failed_runs_alone_is_still_a_file(
     (part,) = record.benchmarks
     gone = replace(part.providers[0], scores=None, standard=None, failure="no server")
     failed = replace(record, benchmarks=(replace(part, providers=(gone,)),))
-    filled(run_of(1, providers=("bm25",)), failed)
+    fill_store(run_of(1, providers=("bm25",)), failed)
     asked = ("runs", "trend", "RR", "--since", record.created)
     assert berryeval(*asked, "-o", "-") == 0
     shown = capsys.readouterr()
@@ -635,7 +615,7 @@ def test_a_trend_of_failed_runs_alone_is_still_a_file(
 def test_all_runs_go_to_one_folder_alone(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    filled(run_of(1))
+    fill_store(run_of(1))
     folder = tmp_path / "all"
     assert berryeval("runs", "export", "--all", str(folder), "-o", "x.csv") == 2
     assert "--output is for one RUN" in capsys.readouterr().err

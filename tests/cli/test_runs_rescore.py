@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -16,12 +15,11 @@ from berryeval.data.records import Anchor, Judgment
 from berryeval.runs.store.store import open_store
 from berryeval.scoring.scores import Scores
 from berryeval.workflows.run_folder import RunFolder
-from tests.cli.eval_world import DRINKS, berryeval, write_drinks
+from tests.cli.eval_world import DRINKS, STORE, berryeval, enter_folder, write_drinks
 
 if TYPE_CHECKING:
     from berryeval.runs.record import RunRecord
 
-STORE = Path(".berryeval") / "results.db"
 PROVIDERS = ("bm25", "bm25:fixed-5")
 
 
@@ -30,24 +28,17 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a benchmark, a run of it, and the store that the run is in."""
     folder = tmp_path_factory.mktemp("made")
     with pytest.MonkeyPatch.context() as patch:
-        _enter(folder, patch)
+        enter_folder(folder, patch)
         write_drinks(folder)
         run = ("eval", "--benchmarks", "drinks", "--output", "run", "-q", "--providers", *PROVIDERS)
         assert berryeval(*run, "--metrics", "nDCG@10", "RR", "CharIoU@3") == 0
     return folder
 
 
-def _enter(folder: Path, patch: pytest.MonkeyPatch) -> None:
-    patch.chdir(folder)
-    for name in list(os.environ):
-        if name.startswith("BERRYEVAL_") and name != "BERRYEVAL_BACKEND":
-            patch.delenv(name)
-
-
 @pytest.fixture(autouse=True)
 def _a_run(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.copytree(made, tmp_path, dirs_exist_ok=True)
-    _enter(tmp_path, monkeypatch)
+    enter_folder(tmp_path, monkeypatch)
 
 
 def record() -> RunRecord:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
 from berryeval.benchmarks import write_benchmark
-from berryeval.runs.store.store import open_store
-from tests.cli.eval_world import DRINKS, berryeval, write_drinks
+from tests.cli.eval_world import DRINKS, berryeval, data_of, fill_store, write_drinks
 from tests.runs.kept import run_of
 
 if TYPE_CHECKING:
@@ -44,22 +42,10 @@ def spending(number: int, usd: float, model: str = "", **outcomes: int) -> RunRe
     return replace(record, plan=plan, benchmarks=(replace(part, providers=(paid,)),))
 
 
-def filled(*records: RunRecord) -> None:
-    """Put runs into the store."""
-    with open_store(Path(".berryeval") / "results.db") as store:
-        for record in records:
-            store.add(record)
-
-
-def data_of(capsys: pytest.CaptureFixture[str]) -> Any:
-    """Return the data in the envelope that was printed."""
-    return json.loads(capsys.readouterr().out)["data"]
-
-
 def test_costs_have_a_trend(capsys: pytest.CaptureFixture[str]) -> None:
-    filled(spending(1, 0.004), spending(2, 0.001), spending(3, 0.002, ok=4, error=1))
+    fill_store(spending(1, 0.004), spending(2, 0.001), spending(3, 0.002, ok=4, error=1))
     assert berryeval("runs", "trend", "--cost", "usd", "--json") == 0
-    (line,) = data_of(capsys)["lines"]
+    (line,) = data_of(capsys, "runs trend")["lines"]
     assert (line["about"], line["metric"]) == ("cost", "cost in usd")
     assert [point["value"] for point in line["points"]] == [0.004, 0.001, 0.002]
     assert [point["low"] for point in line["points"]] == [None] * 3
@@ -68,7 +54,7 @@ def test_costs_have_a_trend(capsys: pytest.CaptureFixture[str]) -> None:
     printed = capsys.readouterr().out
     assert "bm25 on fruit: cost in usd" in printed
     assert "3 runs, lowest 0.001, highest 0.004, last 0.002, 1 of 5 failed, +0.001" in printed
-    filled(spending(4, 0.003))
+    fill_store(spending(4, 0.003))
     assert berryeval("runs", "trend", "--cost", "tokens") == 0
     printed = capsys.readouterr().out
     assert "lowest 1, highest 4, last 3, +1 against" in printed
@@ -78,10 +64,10 @@ def test_costs_have_a_trend(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize("name", ["p50", "p95", "p99", "max"])
 def test_latencies_have_a_trend(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     records = [run_of(number, providers=("bm25",)) for number in (1, 2)]
-    filled(*records)
+    fill_store(*records)
     times = [getattr(record["fruit"]["bm25"].latency, name) for record in records]
     assert berryeval("runs", "trend", "--latency", name, "--json") == 0
-    (line,) = data_of(capsys)["lines"]
+    (line,) = data_of(capsys, "runs trend")["lines"]
     assert (line["about"], line["metric"]) == ("latency", f"latency {name}")
     assert [point["value"] for point in line["points"]] == times
     assert berryeval("runs", "trend", "--latency", name) == 0
@@ -91,11 +77,11 @@ def test_latencies_have_a_trend(name: str, capsys: pytest.CaptureFixture[str]) -
 
 
 def test_trends_of_costs_are_grouped_by_tag(capsys: pytest.CaptureFixture[str]) -> None:
-    filled(spending(1, 4, "large"), spending(2, 1, "small"), spending(3, 3, "large"))
+    fill_store(spending(1, 4, "large"), spending(2, 1, "small"), spending(3, 3, "large"))
     assert berryeval("runs", "trend", "--cost", "usd", "--tag", "model", "--json") == 0
     found = {
         line["provider"]: [point["value"] for point in line["points"]]
-        for line in data_of(capsys)["lines"]
+        for line in data_of(capsys, "runs trend")["lines"]
     }
     assert found == {"bm25 (model=large)": [4, 3], "bm25 (model=small)": [1]}
 
@@ -113,13 +99,13 @@ def test_trends_of_costs_are_grouped_by_tag(capsys: pytest.CaptureFixture[str]) 
 def test_names_that_no_run_has_are_rejected(
     asked: tuple[str, ...], words: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    filled(spending(1, 0.5))
+    fill_store(spending(1, 0.5))
     assert berryeval("runs", "trend", *asked) == 2
     assert words in " ".join(capsys.readouterr().err.split())
 
 
 def test_a_store_without_costs_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
-    filled(run_of(1))
+    fill_store(run_of(1))
     assert berryeval("runs", "trend", "--cost", "usd") == 2
     assert "no run in the store" in (err := capsys.readouterr().err)
     assert "no provider reported a cost" in " ".join(err.split())
@@ -140,17 +126,17 @@ def test_the_change_of_a_cost_is_over_the_same_queries(
         assert berryeval("eval", folder, "-m", "RR", "--quiet") == 0
     capsys.readouterr()
     assert berryeval("runs", "trend", "--cost", "tokens", "--json") == 0
-    (line,) = data_of(capsys)["lines"]
+    (line,) = data_of(capsys, "runs trend")["lines"]
     assert [point["value"] for point in line["points"]] == [100, 125]
     assert (line["change"], line["change_over"]) == (0, 3)
     assert berryeval("runs", "trend", "--latency", "max", "--json") == 0
-    (line,) = data_of(capsys)["lines"]
+    (line,) = data_of(capsys, "runs trend")["lines"]
     assert line["change_over"] == 3
 
 
 @pytest.mark.parametrize("ending", ["svg", "html", "csv"])
 def test_costs_and_latencies_are_drawn(ending: str) -> None:
-    filled(spending(1, 250.0), spending(2, 130.5))
+    fill_store(spending(1, 250.0), spending(2, 130.5))
     assert berryeval("runs", "trend", "--cost", "usd", "-o", f"t.{ending}") == 0
     text = Path(f"t.{ending}").read_text("utf-8")
     assert "cost in usd" in text

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import subprocess
 import sys
@@ -14,7 +13,7 @@ import pytest
 
 from berryeval._internal.text import escape_controls
 from berryeval.benchmarks import write_benchmark
-from tests.cli.eval_world import DRINKS, berryeval
+from tests.cli.eval_world import DRINKS, berryeval, enter_folder
 
 EVIL = "\x1b[2J\x07\x9b1m\u202edrow\u2066"
 STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
@@ -34,10 +33,7 @@ COMMANDS = (
 
 @pytest.fixture(autouse=True)
 def _in_a_folder_with_evil_drinks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    for name in list(os.environ):
-        if name.startswith("BERRYEVAL_") and name != "BERRYEVAL_BACKEND":
-            monkeypatch.delenv(name)
+    enter_folder(tmp_path, monkeypatch)
     first, *others = DRINKS.queries
     odd = replace(first, text=f"tea → {EVIL}", category=f"{EVIL}é")
     write_benchmark(replace(DRINKS, name=f"drinks{EVIL}", queries=(odd, *others)), "drinks")

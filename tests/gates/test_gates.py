@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,18 +13,9 @@ from pydantic import ValidationError
 from berryeval.errors import ConfigurationError, DataError
 from berryeval.gates import Baseline, Gate, Rule, Sample, SelfCheck, judge, self_check
 from berryeval.runs.stages import Latency
-from tests.gates.worlds import run_of, scores_of
-
-if TYPE_CHECKING:
-    from berryeval.gates import Verdict
+from tests.gates.worlds import run_of, scores_of, verdict
 
 HALF = {"nDCG@10": [0.5] * 10}
-
-
-def verdict(rule: dict[str, Any], run: Any, before: Any = None) -> Verdict:
-    gate = Gate(baseline="given", rules=[Rule(**rule)])
-    (found,) = judge(gate, run, None if before is None else Baseline.of(before))
-    return found
 
 
 @pytest.mark.parametrize(

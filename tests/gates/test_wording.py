@@ -12,19 +12,13 @@ from hypothesis import strategies as st
 
 from berryeval._internal.numbers import format_change_beside, format_value_beside
 from berryeval.errors import DataError
-from berryeval.gates import Baseline, BaselinePart, Gate, Rule, SelfCheck, Verdict, judge
+from berryeval.gates import Baseline, BaselinePart, Gate, Rule, SelfCheck, judge
 from berryeval.gates.rules import ROUNDING
 from berryeval.runs.stages import Latency
 from berryeval.stats import Pair, describe_unanswered
-from tests.gates.worlds import run_of, scores_of
+from tests.gates.worlds import run_of, scores_of, verdict
 
 shares = st.floats(0.0, 1.0)
-
-
-def verdict(rule: dict[str, Any], run: Any, before: Any = None) -> Verdict:
-    gate = Gate(baseline="given", rules=[Rule(**rule)])
-    (found,) = judge(gate, run, None if before is None else Baseline.of(before))
-    return found
 
 
 @given(shares, shares)

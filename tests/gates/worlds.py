@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from berryeval.data.records import Query
+from berryeval.gates import Baseline, Gate, Rule, Verdict, judge
 from berryeval.runs.record import BenchmarkRecord, ProviderRecord, RunRecord
 from berryeval.scoring.scores import Scores
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from berryeval.runs.stages import Latency
     from berryeval.scoring.scores import Outcome
 
-__all__ = ["run_of", "scores_of"]
+__all__ = ["run_of", "scores_of", "verdict"]
 
 
 def scores_of(values: Mapping[str, Any]) -> Scores:
@@ -62,3 +63,10 @@ def run_of(
     )
     part = BenchmarkRecord("drinks", content_hash, k, queries, (provider,))
     return RunRecord(name, "2026-11-15T10:00:00+00:00", (part,))
+
+
+def verdict(rule: dict[str, Any], run: Any, before: Any = None) -> Verdict:
+    """Judge a run by one rule, against a baseline if `before` is given."""
+    gate = Gate(baseline="given", rules=[Rule(**rule)])
+    (found,) = judge(gate, run, None if before is None else Baseline.of(before))
+    return found
