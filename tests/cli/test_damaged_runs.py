@@ -1,4 +1,4 @@
-"""One damaged run, file or row among intact ones: it is named and left out; the rest goes on."""
+"""One damaged run, file or row among intact ones: it is named and left out."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def test_a_model_writes_a_benchmark_that_eval_takes(capsys: pytest.CaptureFixtur
 
 
 def test_a_second_call_pays_for_nothing_twice(capsys: pytest.CaptureFixture[str]) -> None:
-    """A call that failed to find enough goes on where it was."""
+    """A second call continues after one that did not find enough queries."""
 
     def write(passage: str) -> dict[str, Any]:
         return {**write_well(passage), "quotes": ["not there"]}

@@ -1,4 +1,4 @@
-"""What a gate can notice, said before it is relied on."""
+"""The power of a gate, which is printed before anyone relies on it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`decisive` asks for the pairs that decide, stops when they have, and is honest about it."""
+"""`decisive` asks for the pairs that decide, stops then, and reports a true probability."""
 
 from __future__ import annotations
 

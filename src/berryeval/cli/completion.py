@@ -111,7 +111,7 @@ def show(shell: Shell, /) -> None:
 
 
 def install(shell: Shell | None = None, /, *, json: Flag = False) -> None:
-    """Install completion for your shell, and say what was written.
+    """Install completion for your shell, and list the files that were written.
 
     bash and zsh get a script and one line in the file that they read at the start; fish gets a
     script. Repeating the command updates the script.

@@ -66,7 +66,7 @@ def generate(  # noqa: PLR0913 - the options of the command
         price_out: US dollars for a million tokens of answers.
         max_cost: Most US dollars that the model may cost, earlier calls for this corpus included.
         concurrency: Requests at once.
-        dry_run: Say what the model can cost at most; nothing is sent or written.
+        dry_run: Maximum cost of the model; nothing is sent or written.
         reviewed: The filled questions.csv; its changes are applied and the mark is cleared.
         json: JSON output.
     """

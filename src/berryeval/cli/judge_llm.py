@@ -37,8 +37,8 @@ def judge_llm(  # noqa: PLR0913 - the options of the command
 ) -> None:
     """Let a language model judge, on any server that speaks the chat protocol of OpenAI.
 
-    Queries and passages are sent to the server. The key is read from OPENAI_API_KEY. What was
-    answered is never asked again, so an interrupted job goes on where it was. Calibrate the model
+    Queries and passages are sent to the server. The key is read from OPENAI_API_KEY. Answered
+    questions are never asked again, so an interrupted job resumes. Calibrate the model
     against human judgments before you trust its grades.
 
     Args:
@@ -61,8 +61,8 @@ def judge_llm(  # noqa: PLR0913 - the options of the command
         max_tokens: Longest answer, in tokens.
         timeout: Seconds that an attempt may take.
         attempts: Attempts after temporary errors.
-        again: Ask again what was refused, cut off or invalid.
-        dry_run: Say what the job can cost at most; nothing is sent or written.
+        again: New requests for answers that were refused, cut off or invalid.
+        dry_run: Maximum cost of the job; nothing is sent or written.
         json: JSON output.
     """
     from berryeval.cli.app import is_quiet
@@ -142,10 +142,10 @@ def _print(done: ModelJudging, votes: ModelVotes) -> None:
     if votes.unasked:
         notes.append(
             f"{votes.unasked:,} items were not judged, because they could exceed the limit; raise "
-            "--max-cost to go on"
+            "--max-cost to continue"
         )
     if failed := sum(votes.outcomes.get(name, 0) for name in ("error", "timeout")):
-        notes.append(f"{failed:,} items had no answer; call the command again to ask them again")
+        notes.append(f"{failed:,} items had no answer; run the command again to ask them again")
     notes += [
         f"without a grade: {truncate(' '.join(text.split()), 160)}" for text in votes.problems[:3]
     ]

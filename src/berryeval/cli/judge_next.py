@@ -114,7 +114,7 @@ def _judge_all(screen: Console, desk: JudgeDesk, keys: Iterator[Key], count: int
 
 
 def _ask(screen: Console, session: Session, pair: Pair, keys: Iterator[Key]) -> bool:
-    """Read keys until the pair is dealt with; return whether to go on."""
+    """Read keys until the pair is judged or skipped; return whether to continue."""
     grades = {f"{grade:g}": grade for grade in session.scale}
     note = ""
     for key in keys:

@@ -57,7 +57,7 @@ class Budget:
                 if self._reserved <= 0:
                     raise LimitReachedError(
                         f"a request may cost ${most}, which could exceed the limit of "
-                        f"${self.limit} after ${self.spent}; raise --max-cost to go on"
+                        f"${self.limit} after ${self.spent}; raise --max-cost to continue"
                     )
                 self._changed.wait()
             self._reserved += most
@@ -172,7 +172,7 @@ class ChatJob:
         folder: Folder of the ledger; the log is in it.
         concurrency: Requests under way at once.
         max_cost: Most US dollars that the log may count in all; None for no limit.
-        again: Whether to ask again what was refused, cut off or invalid.
+        again: Whether to repeat requests that were refused, cut off or invalid.
     """
 
     def __init__(
@@ -312,8 +312,8 @@ class _Found:
         self._failed = 0 if result.outcome in _FINAL else self._failed + 1
         if self._failed >= _GIVEN_UP:
             raise RunFailedError(
-                f"{self._failed} questions in a row had no answer ({result.text}); what was "
-                "answered is kept: call the command again to go on"
+                f"{self._failed} questions in a row had no answer ({result.text}); the "
+                "answers so far are kept: run the command again to continue"
             )
 
     def _deliver(self, key: str, reply: Reply) -> None:

@@ -57,7 +57,7 @@ class ModelRequest:
         max_tokens: Longest answer.
         timeout: Seconds that an attempt may take.
         attempts: Attempts after temporary errors.
-        again: Whether to ask again what was refused, cut off or invalid.
+        again: Whether to repeat requests that were refused, cut off or invalid.
     """
 
     model: str
