@@ -66,7 +66,7 @@ Content: TypeAlias = str | float | Cell | None
 
 
 class Card:
-    """What a notebook shows of a result: a title, facts, tables and notes."""
+    """The notebook view of a result: a title, facts, tables and notes."""
 
     def __init__(self, title: str, *facts: str) -> None:
         shown = " · ".join(_clean(fact, _LONGEST_NOTE) for fact in facts if fact)

@@ -1,4 +1,4 @@
-"""What a notebook shows of judgments and runs: sizes, grades, and the first rows."""
+"""Notebook views of judgments and runs: sizes, grades, and the first rows."""
 
 from __future__ import annotations
 

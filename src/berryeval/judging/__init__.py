@@ -1,4 +1,4 @@
-"""Judging: who gave which grade, what is left to judge, and how far a judge can be trusted."""
+"""Judging: votes and the grades they decide, pools of pairs, and the reliability of judges."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Calibration: whether a model may judge in place of humans, and what it gets wrong.
+"""Calibration: whether a model may judge in place of humans, and its biases.
 
 The rule of the verdict, with its thresholds in `TRUST`:
 

@@ -1,4 +1,4 @@
-"""The stages of a provider that searches in several: what each changes, takes, and could reach."""
+"""Tables of the stages of a provider: scores, changes, times, costs and attainable scores."""
 
 from __future__ import annotations
 

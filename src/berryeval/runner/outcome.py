@@ -193,7 +193,7 @@ def _read_plain_hit(item: Any) -> Hit | None:
 
 @dataclass(frozen=True)
 class StageRanking(JsonRecord):
-    """The ranking of one stage of a search, and what it took alone; see `Stage`.
+    """The ranking of one stage of a search, with its own time and cost; see `Stage`.
 
     Attributes:
         name: What was asked.

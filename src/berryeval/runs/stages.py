@@ -67,7 +67,7 @@ class Latency(JsonRecord):
 
 @dataclass(frozen=True)
 class StageAnswer(JsonRecord):
-    """What one stage made of one query.
+    """The result of one stage for one query.
 
     Attributes:
         name: Name of the stage.
@@ -89,7 +89,7 @@ class StageAnswer(JsonRecord):
 
 @dataclass(frozen=True)
 class StageRecord(JsonRecord):
-    """What one stage made of all queries.
+    """The results of one stage for all queries.
 
     Attributes:
         name: Name of the stage.

@@ -1,4 +1,4 @@
-"""What a notebook shows of scores and audits."""
+"""Notebook views of scores and audits."""
 
 from __future__ import annotations
 

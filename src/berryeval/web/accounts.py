@@ -1,4 +1,4 @@
-"""Who is asking: people, their roles, tokens and sessions."""
+"""People who use a server: roles, tokens and sessions."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _FRESH: Final = 2.0  # seconds until changes of other processes count
 
 @dataclass(frozen=True)
 class Person:
-    """Someone who is signed in, and what they may do; each role includes those before it."""
+    """A signed-in person with a role; each role includes those before it."""
 
     name: str
     role: Role = "look"
@@ -236,7 +236,7 @@ def keep_key(path: Path = KEY_FILE) -> bytes:
 
 
 def hash_token(token: str) -> str:
-    """Return what the store keeps of a token, which is random and long: no salt is needed."""
+    """Return the hash of a token, which is random and long, so it needs no salt."""
     return hashlib.sha256(token.encode(errors="replace")).hexdigest()
 
 

@@ -1,4 +1,4 @@
-"""The API of judging: pairs to judge, votes, how far a pool is, and how far judges agree."""
+"""The API of judging: pairs to judge, votes, progress, and the agreement of judges."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Adjudicator = Annotated[Person, Depends(require_role("administer"))]
 
 
 class RoomSummary(BaseModel):
-    """A pool, and how far it is judged."""
+    """A pool and its progress."""
 
     name: str = Field(description="Name of the room: that of the benchmark.")
     pairs: int = Field(description="Pairs of the pool.")
@@ -49,7 +49,7 @@ class PassagePiece(BaseModel):
 
 
 class OtherVote(BaseModel):
-    """A vote that somebody who adjudicates sees."""
+    """A vote as adjudicators see it."""
 
     judge: str
     grade: float | None = Field(description="Grade; null if the judge cannot tell.")
@@ -71,7 +71,7 @@ class ShownPair(BaseModel):
 
 
 class JudgeProgress(BaseModel):
-    """How far you are."""
+    """Your progress."""
 
     pairs: int
     judged: int
@@ -119,7 +119,7 @@ def list_rooms(request: Request, person: Looker) -> list[RoomSummary]:
 
 
 def summarize(room: Room, judge: str) -> RoomSummary:
-    """Return how far a pool is judged."""
+    """Return the progress of a pool."""
     room.look()
     return RoomSummary(
         name=room.name,
@@ -170,7 +170,7 @@ def show_pair(room: Room, pair: Pair) -> str:
 
 
 def show_disputed(room: Room, pair: Pair) -> str:
-    """Return a pair as those see it who adjudicate: with the votes."""
+    """Return a pair as adjudicators see it: with the votes."""
     votes = [
         OtherVote(judge=one.judge, grade=one.grade, note=one.note) for one in room.votes_on(pair)
     ]
@@ -226,7 +226,7 @@ def _measure(room: Room, judge: str) -> JudgeProgress:
 
 @router.get("/{room}/status")
 def show_status(request: Request, room: str, _person: Looker) -> dict[str, Any]:
-    """Say how far the pool is judged and which comparisons are still undecided."""
+    """Return the progress of a pool, and the comparisons that are undecided."""
     rooms = site_of(request).rooms
     found = rooms.get(room)
     return rooms.remember(
@@ -236,7 +236,7 @@ def show_status(request: Request, room: str, _person: Looker) -> dict[str, Any]:
 
 @router.get("/{room}/agreement")
 def show_agreement(request: Request, room: str, _person: Looker) -> dict[str, Any]:
-    """Say how far the judges agree."""
+    """Return the agreement of the judges."""
     measured = measure_room(site_of(request).rooms, room)
     conclusions = measured.conclusions
     return {
@@ -248,6 +248,6 @@ def show_agreement(request: Request, room: str, _person: Looker) -> dict[str, An
 
 
 def measure_room(rooms: Rooms, name: str) -> JudgesCompared:
-    """Measure how far the judges of a room agree."""
+    """Measure the agreement of the judges of a room."""
     room = rooms.get(name)
     return rooms.remember(room, "agreement", lambda: measure_judges(room.source, rooms.ledger))

@@ -79,7 +79,7 @@ class Guard:
         await (answer or self._app)(scope, receive, send)
 
     async def _check(self, scope: Scope) -> Response | None:
-        """Find out who is asking; return an answer that needs no page."""
+        """Identify the person; return the answer of requests that need no page."""
         headers, path = Headers(scope=scope), scope["path"]
         if not self._is_known_host(headers.get("host", "")):
             return PlainTextResponse(
@@ -157,7 +157,7 @@ def refuse(request: Request, error: HTTPException) -> Response:
 
 
 def find_address(scope: Scope, site: Site) -> str:
-    """Return the address of who is asking."""
+    """Return the address of the client."""
     return address_of(scope, behind_proxy=bool(site.settings.url))
 
 
@@ -170,7 +170,7 @@ def check_pace(site: Site, address: str) -> None:
 
 
 def person_of(request: Request) -> Person:
-    """Return who is asking."""
+    """Return the person who sent a request."""
     person: Person | None = request.state.person
     if person is None:
         raise HTTPException(401, "sign in first")

@@ -1,4 +1,4 @@
-"""Pages of judging: the pools, a session, what is left, agreement, and adjudication."""
+"""Pages of judging: the pools, a session, progress, agreement, and adjudication."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _QUERY: Final = 120  # characters of a query in that list
 
 @router.get("")
 def show_rooms(request: Request, person: Looker) -> Response:
-    """Show the pools and how far they are judged."""
+    """Show the pools and their progress."""
     rooms = site_of(request).rooms
     found, problems = [], []
     for name in rooms.find_pools():
@@ -83,7 +83,7 @@ def _list_grades(scale: tuple[float, ...]) -> list[dict[str, Any]]:
 
 @router.get("/{room}/status")
 def show_status(request: Request, room: str, person: Looker) -> Response:
-    """Show how far the judging is, and which comparisons are still undecided."""
+    """Show the progress of a pool, and the comparisons that are undecided."""
     rooms = site_of(request).rooms
     found = rooms.get(room)
     status: PoolStatus = rooms.remember(
@@ -116,7 +116,7 @@ def show_status(request: Request, room: str, person: Looker) -> Response:
 
 @router.get("/{room}/agreement")
 def show_agreement(request: Request, room: str, person: Looker) -> Response:
-    """Show how far the judges agree."""
+    """Show the agreement of the judges."""
     found = site_of(request).rooms.get(room)
     problem, shown = "", {}
     try:

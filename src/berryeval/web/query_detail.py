@@ -1,4 +1,4 @@
-"""One query: what is wanted, and the rankings of all systems side by side."""
+"""One query: its targets, and the rankings of all systems side by side."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class RankedHit(BaseModel):
 
 
 class SystemRanking(TableSystem):
-    """What a system answered to the query."""
+    """The answer of a system to the query."""
 
     value: float | None
     outcome: Text

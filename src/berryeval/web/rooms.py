@@ -54,7 +54,7 @@ _DEEPEST: Final = 1000  # rank of a hit that can be judged
 
 @dataclass(frozen=True)
 class GivenVote:
-    """What a judge sends.
+    """A vote as a judge sends it.
 
     Attributes:
         request: Id of the request, made by the sender; a vote that is sent twice counts once.
@@ -74,7 +74,7 @@ class GivenVote:
 
 
 class Progress(NamedTuple):
-    """How far a judge is: pairs of the pool, and those that the judge has judged."""
+    """Progress of a judge: pairs of the pool, and those that the judge has judged."""
 
     pairs: int
     judged: int
@@ -108,7 +108,7 @@ class Room:
         return self.opened.pool
 
     def close(self) -> None:
-        """Store what waits, and close the ledger."""
+        """Store the pending votes, and close the ledger."""
         self._writer.close()
         self.opened.ledger.close()
 
@@ -201,7 +201,7 @@ class Room:
         return [self._kept[_name_request(vote)] for vote in votes]
 
     def measure_progress(self, judge: str) -> Progress:
-        """Return how far a judge is."""
+        """Return the progress of a judge."""
         with self._lock:
             done = self._ballots.judged_by(judge)
             return Progress(len(self._pair_of), len(done & self._pair_of.keys()))
@@ -338,7 +338,7 @@ class Rooms:
         return name_source(find_benchmark(None, str(path.parent)))
 
     def remember(self, room: Room, what: str, measure: Callable[[], T]) -> T:
-        """Return what was measured since the last vote, or measure it now, one at a time."""
+        """Return a value measured since the last vote, or measure it now, one at a time."""
         key = room.name, what
         with self._measuring:
             version, found = self._measured.get(key, (None, None))
@@ -348,7 +348,7 @@ class Rooms:
             return cast("T", found)
 
     def close(self) -> None:
-        """Store what waits, and close every room; the next request opens it again."""
+        """Store the pending votes, and close every room; the next request opens it again."""
         with self._lock:
             rooms = [room for _, room in self._open.values()]
             self._open.clear()

@@ -1,4 +1,4 @@
-"""The list of runs: what is asked for, the rows, and their trends."""
+"""The list of runs: filters and order, rows, and their trends."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class RunFilter(BaseModel):
 
 
 class RunQuery(RunFilter):
-    """What a list of runs is asked for."""
+    """Filters, order and page of a list of runs."""
 
     q: str = Field(
         default="", max_length=400, description="words in the name, benchmark, provider or tag"
@@ -134,7 +134,7 @@ class ListedPart:
 
     @property
     def failed(self) -> str:
-        """What went wrong, in a few words; empty if nothing did."""
+        """Failures in a few words; empty without any."""
         broken = [one.provider for one in self.results if one.failure]
         if broken:
             return f"{', '.join(broken)} failed"

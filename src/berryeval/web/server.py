@@ -90,7 +90,7 @@ def configure(site: Site) -> uvicorn.Config:
 
 
 def check_store(settings: SiteSettings) -> tuple[str, ...]:
-    """Open the store once, so that a damaged one is an error; return what to tell about it."""
+    """Open the store once, so that a damaged one is an error; return a note about it."""
     from berryeval.runs import NoStoreError
     from berryeval.workflows import choose_store, open_history
 

@@ -1,4 +1,4 @@
-"""What a server shows: the store, the run folders, the pools, and who may see them."""
+"""The site of a server: its store, run folders, pools and people."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _is_address(url: str) -> bool:
 
 @dataclass(frozen=True)
 class SiteSettings:
-    """What was asked for on the command line.
+    """Settings from the command line.
 
     Attributes:
         store: Store of past runs: a SQLite file or the URL of a PostgreSQL; None for the usual one.

@@ -1,4 +1,4 @@
-"""The writer of votes: what many judges send at the same moment is stored at once."""
+"""The writer of votes: votes that arrive at the same time share one transaction."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _Waiting: TypeAlias = "tuple[Sequence[Vote], Future[list[Vote]]]"
 
 
 class VoteWriter:
-    """Stores votes in a thread of its own: all that wait at a moment share one transaction."""
+    """Stores votes in a thread of its own; all pending votes share one transaction."""
 
     def __init__(self, store: Callable[[Sequence[Vote]], Sequence[Vote]]) -> None:
         self._store = store
@@ -37,7 +37,7 @@ class VoteWriter:
         return future
 
     def close(self) -> None:
-        """Store what waits, and end."""
+        """Store the pending votes, and end."""
         with self._lock:
             self._is_open = False
             self._waiting.put(None)

@@ -1,4 +1,4 @@
-"""The desk of a judge: the pool, ledger and benchmark of a session, and how far the judging is."""
+"""The desk of a judge: the pool, ledger and benchmark of a session, and its progress."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ def _fold(name: str) -> str:
     return "".join(name.split()).casefold()
 
 
-# How far the judging of a pool is, and what is left to decide.
+# The progress of a pool, and the comparisons that are undecided.
 
 
 @dataclass(frozen=True)
@@ -175,7 +175,7 @@ class JudgeCount:
 
 @dataclass(frozen=True)
 class PoolStatus:
-    """How far the judging of a pool is.
+    """The progress of a pool.
 
     Attributes:
         path: File of the pool.
@@ -214,7 +214,7 @@ class PoolStatus:
 def read_status(
     benchmark: str | None = None, ledger: str | None = None, metrics: Sequence[str] = ()
 ) -> PoolStatus:
-    """Say how far the judging of a benchmark is.
+    """Return the progress of the pool of a benchmark.
 
     Args:
         benchmark: Benchmark; by default that of the only ledger in the current folder.

@@ -59,7 +59,7 @@ class _Stage:
 
 
 class _Scored(NamedTuple):
-    """Scores of a ranking, recall of what it passes on, and scores of the best order of that."""
+    """Scores of a ranking, recall of the hits that it passes on, and scores of their best order."""
 
     ranking: Scores
     recall: float
