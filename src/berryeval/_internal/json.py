@@ -18,7 +18,7 @@ import numpy as np
 from berryeval._internal.files import PathLike, display_name, read_bytes, stream_any
 from berryeval._internal.plain import show
 from berryeval._internal.serial import JsonRecord, describe_json, type_mismatch
-from berryeval._internal.text import explain_encoding
+from berryeval._internal.text import explain_encoding, prefix_place
 from berryeval._internal.validate import is_number, is_whole
 from berryeval.errors import DataError
 
@@ -246,7 +246,7 @@ def find_repeated_name(text: str) -> str:
             seen: set[str] = set()
             for name, _ in value.pairs:
                 if name in seen:
-                    there = f"{path}: " if path else ""
+                    there = prefix_place(path)
                     return f"{there}{name!r} appears twice in one object"
                 seen.add(name)
             inner = [(f"{path}.{name}".lstrip("."), one) for name, one in value.pairs]

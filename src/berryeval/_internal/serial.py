@@ -9,6 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias, TypeVar
 
 from berryeval._internal.plain import show
+from berryeval._internal.text import prefix_place
 from berryeval._internal.validate import is_number, is_whole
 from berryeval.errors import DataError
 
@@ -54,14 +55,14 @@ class JsonRecord:
                     values[name] = read(value, inside + name)
             elif is_required:
                 names = ", ".join(map(repr, data)) or "nothing"
-                raise DataError(f"{_prefix(where)}has no {name!r}; found {names}")
+                raise DataError(f"{prefix_place(where)}has no {name!r}; found {names}")
         extra = {name: value for name, value in data.items() if name not in known}
         _require_finite(extra, where)
         values["extra"] = extra
         try:
             return cls(**values)
         except DataError as error:
-            raise DataError(f"{_prefix(where)}{error}") from None
+            raise DataError(f"{prefix_place(where)}{error}") from None
 
     def to_json(self) -> dict[str, Any]:
         """Return the JSON object that `from_json` reads."""
@@ -168,10 +169,6 @@ def describe_json(value: object) -> str:
     return f"{kinds.get(type(value), type(value).__name__)} {show(value)}"
 
 
-def _prefix(where: str) -> str:
-    return f"{where}: " if where else ""
-
-
 @cache
 def _field_readers(cls: type[JsonRecord]) -> dict[str, tuple[Reader, bool, bool]]:
     """Return the reader of each field but `extra`, and whether it may be None or is required."""
@@ -192,7 +189,7 @@ def _is_required(field: dataclasses.Field[Any]) -> bool:
 
 def type_mismatch(where: str, wanted: str, value: object) -> DataError:
     """Return the error "<where>: expected <wanted>, found <value>"."""
-    return DataError(f"{_prefix(where)}expected {wanted}, found {describe_json(value)}")
+    return DataError(f"{prefix_place(where)}expected {wanted}, found {describe_json(value)}")
 
 
 def strip_schema_version(data: Any, where: str, what: str, version: int) -> dict[str, Any]:
@@ -204,7 +201,7 @@ def strip_schema_version(data: Any, where: str, what: str, version: int) -> dict
         newer = isinstance(found_version, int) and found_version > version
         hint = "; a newer BerryEval wrote it: pip install --upgrade berryeval" if newer else ""
         wanted = f"{what} of schema version {version}"
-        raise DataError(f"{_prefix(where)}expected {wanted}, found {found_version!r}{hint}")
+        raise DataError(f"{prefix_place(where)}expected {wanted}, found {found_version!r}{hint}")
     return {name: value for name, value in data.items() if name != "schema_version"}
 
 

@@ -170,6 +170,15 @@ def explain_encoding(data: bytes) -> str:
     return "not UTF-8 text; save it as UTF-8"
 
 
+def prefix_place(place: str) -> str:
+    """Return a place as the beginning of a message; empty if it is unknown.
+
+    >>> f"{prefix_place('qrels.txt')}found no queries"
+    'qrels.txt: found no queries'
+    """
+    return f"{place}: " if place else ""
+
+
 def pluralize(number: int, one: str, many: str = "") -> str:
     """Return a number with its noun: "1 error", "2 queries"; `many` is an irregular plural."""
     if number == 1:

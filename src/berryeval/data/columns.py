@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from berryeval._internal import backend as _backend
-from berryeval._internal.text import pluralize
+from berryeval._internal.text import pluralize, prefix_place
 from berryeval.data.table import VALUE_OF, Kind, QueryTable, StringColumn
 from berryeval.errors import DataError, RepeatedDocumentError
 
@@ -112,10 +112,10 @@ def table_from_columns(
 
     With an `origin`, errors name its rows, and the label "row" has their numbers.
     """
-    origin = origin or Origin(None, lambda row: f"{_prefix(source)}row {row}")
+    origin = origin or Origin(None, lambda row: f"{prefix_place(source)}row {row}")
     if not len(queries) == len(documents) == len(values):
         raise DataError(
-            f"{_prefix(source)}found {pluralize(len(queries), 'query')}, "
+            f"{prefix_place(source)}found {pluralize(len(queries), 'query')}, "
             f"{pluralize(len(documents), 'document')} and "
             f"{len(values)} numbers; expected equal lengths"
         )
@@ -247,7 +247,3 @@ def number_column(items: Sequence[Any] | npt.NDArray[Any], kind: Kind) -> npt.ND
     if array.dtype.kind not in "iuf" and array.size:
         raise DataError(f"a {VALUE_OF[kind]} must be a number, found an array of {array.dtype}")
     return np.array(array, dtype=np.float64)
-
-
-def _prefix(source: str) -> str:
-    return f"{source}: " if source else ""

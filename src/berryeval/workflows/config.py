@@ -18,6 +18,7 @@ from berryeval._internal.files import PathLike, display_name, read_bytes
 from berryeval._internal.json import locate_errors
 from berryeval._internal.limits import check_yaml
 from berryeval._internal.secrets import is_secret_name
+from berryeval._internal.text import prefix_place
 from berryeval._internal.validate import reject_unknown, suggest
 from berryeval.errors import BerryEvalError, ConfigurationError, DataError
 from berryeval.runs import Secrets, mask_secrets
@@ -205,7 +206,7 @@ def _format_fault(model: type[BaseModel], errors: ValidationError, file: Places 
     shown = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
     shown = shown.lstrip(".")
     place = file.where((*path, *_find_entry(fault))) if file else ""
-    where = f"{place}: " if place else ""
+    where = prefix_place(place)
     if fault["type"] == "extra_forbidden":
         known = _fields_at(model, path[:-1])
         synonym = _SYNONYMS.get(str(path[-1]).lower())

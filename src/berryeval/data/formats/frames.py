@@ -31,6 +31,7 @@ from berryeval._internal.json import Node
 from berryeval._internal.limits import Unpacked
 from berryeval._internal.notebook import choose_library
 from berryeval._internal.optional import import_optional, install_command, is_missing
+from berryeval._internal.text import prefix_place
 from berryeval.data.columns import Origin, ViewColumn, as_views, table_from_columns
 from berryeval.data.formats.layouts import choose_columns
 from berryeval.data.formats.trec import add_empty_queries, encode_empty_queries
@@ -165,7 +166,7 @@ def _require_text(name: str, column: StringColumn, source: str) -> None:
         for _ in column:
             pass
     except UnicodeDecodeError as error:
-        start = f"{source}: " if source else ""
+        start = prefix_place(source)
         raise DataError(f"{start}column {name!r} must hold UTF-8 text: {error}") from None
 
 
@@ -201,14 +202,14 @@ def _read_strings(pa: Any, column: Any, name: str, source: str) -> StringColumn:
         kind = kind.value_type
     text = {"string", "large_string", "string_view", "binary", "large_binary", "binary_view"}
     if not (pa.types.is_integer(kind) or str(kind) in text):
-        start = f"{source}: " if source else ""
+        start = prefix_place(source)
         raise DataError(
             f"{start}column {name!r} must hold ids (strings or whole numbers), found {kind}"
         )
     try:
         array = _combine_chunks(pa, _to_large_string(pa, column, kind))
     except pa.ArrowInvalid as error:
-        start = f"{source}: " if source else ""
+        start = prefix_place(source)
         raise DataError(f"{start}column {name!r}: {_first_line(error)}") from None
     _, offset_buffer, data_buffer = array.buffers()
     if not len(array):
@@ -217,7 +218,7 @@ def _read_strings(pa: Any, column: Any, name: str, source: str) -> StringColumn:
     offsets = offsets[array.offset : array.offset + len(array) + 1]
     start_at, end_at = int(offsets[0]), int(offsets[-1])
     if start_at < 0 or (np.diff(offsets) < 0).any():
-        start = f"{source}: " if source else ""
+        start = prefix_place(source)
         raise DataError(f"{start}column {name!r} is damaged: its offsets do not rise")
     data = np.frombuffer(data_buffer, dtype=np.uint8) if end_at else np.zeros(0, np.uint8)
     return StringColumn(data[start_at:end_at], offsets - start_at if start_at else offsets)
@@ -241,7 +242,7 @@ def _combine_chunks(pa: Any, column: Any) -> Any:
 def _read_numbers(pa: Any, column: Any, name: str, source: str) -> npt.NDArray[np.float64]:
     kind = column.type
     if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
-        start = f"{source}: " if source else ""
+        start = prefix_place(source)
         raise DataError(f"{start}column {name!r} must hold numbers, found {kind}")
     # Copy, because the owner of the frame may change its array.
     return np.array(column.cast(pa.float64(), safe=False).to_numpy(), dtype=np.float64)

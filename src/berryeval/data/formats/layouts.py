@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, NoReturn, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from berryeval._internal.text import prefix_place
 from berryeval.data.table import VALUE_OF, Kind
 from berryeval.errors import DataError
 
@@ -65,7 +66,7 @@ def choose_column(
     name = find_column(found, aliases) if wanted is None else wanted
     if name is None or name not in found:
         looked_for = repr(wanted) if wanted is not None else f"any of {', '.join(aliases)}"
-        start = f"{source}: " if source else ""
+        start = prefix_place(source)
         raise DataError(
             f"{start}no column with the {role} ({looked_for}); found "
             f"{', '.join(map(repr, found)) or 'no columns'}"
