@@ -244,6 +244,7 @@ def test_a_large_pipe_that_cannot_be_kept_is_an_error(
 
 FULL = """
 import resource, sys, tempfile
+sys.dont_write_bytecode = True  # Python would keep the first part of what it compiles
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
 import berryeval as be
 try:

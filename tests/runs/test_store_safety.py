@@ -98,6 +98,7 @@ def test_full_disk_is_reported_and_keeps_the_store_intact(tmp_path: Path) -> Non
             "import resource",
             "from berryeval.errors import DataError",
             "big = run_of(2, queries=3000)",
+            "sys.dont_write_bytecode = True",  # Python would keep a part of what it compiles
             f"resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, {limit}))",
             "with open_store(sys.argv[1]) as store:",
             "    try:",
