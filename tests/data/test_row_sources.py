@@ -99,6 +99,37 @@ def test_folders_and_patterns_without_tables_are_errors(tmp_path: Path, whole: b
 
 
 @pytest.mark.parametrize("whole", [True, False])
+def test_a_pattern_that_matches_files_and_folders_reads_both(tmp_path: Path, whole: bool) -> None:
+    """A folder that Spark wrote may have a name like that of a file beside it."""
+    write(tmp_path / "day-1.parquet")
+    write(tmp_path / "day-2.parquet" / "part-0.parquet", query=["q2"], document=["b"], score=[1.0])
+    (tmp_path / "day-2.parquet" / "_SUCCESS").touch()
+    write(tmp_path / "_temporary" / "0.parquet")
+    for pattern in ("day-*.parquet", "**/*-*.parquet", "*"):
+        place = tmp_path / pattern
+        if whole:
+            assert be.evaluate(QRELS, place, ["RR"]).per_query("RR") == {"q1": 0.5, "q2": 1.0}
+        else:
+            source = ArrowRows(place, "run", {})
+            queries = [list(block.queries) for block in source.read_blocks(least=1)]
+            assert (queries, source.rows, source.size) == ([["q1"], ["q2"]], 3, 3)
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_a_column_that_appears_twice_is_an_error(tmp_path: Path, whole: bool) -> None:
+    names = ["query", "document", "document", "score"]
+    twice = pa.table([["q1"], ["a"], ["b"], [1.0]], names=names)
+    pa.parquet.write_table(twice, tmp_path / "run.parquet")
+    (tmp_path / "run.csv").write_text(",".join(names) + "\nq1,a,b,1\n")
+    for form in ("parquet", "csv"):
+        path = tmp_path / f"run.{form}"
+        found = f"{path}: the column 'document' appears twice; rename or remove one of them"
+        assert said(path, whole=whole) == found
+    with pytest.raises(DataError, match="the column 'document' appears twice"):
+        Run.load(twice)
+
+
+@pytest.mark.parametrize("whole", [True, False])
 def test_files_that_end_too_early_are_errors(tmp_path: Path, whole: bool) -> None:
     write(tmp_path / "run" / "a.parquet")
     cut = write(tmp_path / "run" / "b.parquet")

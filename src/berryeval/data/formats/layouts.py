@@ -64,13 +64,15 @@ def choose_column(
 ) -> str:
     """Return the column of a role: the wanted one, or one with a usual name."""
     name = find_column(found, aliases) if wanted is None else wanted
+    start = prefix_place(source)
     if name is None or name not in found:
         looked_for = repr(wanted) if wanted is not None else f"any of {', '.join(aliases)}"
-        start = prefix_place(source)
         raise DataError(
             f"{start}no column with the {role} ({looked_for}); found "
             f"{', '.join(map(repr, found)) or 'no columns'}"
         )
+    if found.count(name) > 1:
+        raise DataError(f"{start}the column {name!r} appears twice; rename or remove one of them")
     return name
 
 

@@ -23,17 +23,16 @@ def is_pattern(path: PathLike) -> bool:
 def list_part_files(path: PathLike) -> list[Path]:
     """Return the Parquet or CSV files of a folder or pattern, sorted; a file is its only part.
 
-    Names that begin with a dot or underscore are left out, as Spark and Hive do.
+    Of folders, also of those that match a pattern, names that begin with a dot or underscore are
+    left out, as Spark and Hive do.
     """
     if is_pattern(path):
         matches = glob.iglob(os.fspath(path), recursive=True)  # noqa: PTH207 - any path
-        found = [Path(one) for one in matches]
-        found = [one for one in found if one.is_file()]
+        found = list({file for one in map(Path, matches) for file in _list_matched(one)})
         if not found:
             raise DataError(f"{os.fspath(path)}: no file matches this pattern")
     elif Path(path).is_dir():
-        found = [one for one in Path(path).rglob("*") if _is_visible(one.relative_to(path))]
-        found = [one for one in found if one.is_file() and form_of(one)]
+        found = _list_tables(Path(path))
     elif os.path.lexists(path):
         return [Path(path)]
     else:
@@ -47,6 +46,18 @@ def list_part_files(path: PathLike) -> list[Path]:
         f"{os.fspath(path)}: expected a folder or pattern of Parquet files, or of CSV files; "
         f"found {what}"
     )
+
+
+def _list_matched(path: Path) -> list[Path]:
+    """Return a file that matches a pattern, or the tables in a folder that does."""
+    if path.is_dir():
+        return _list_tables(path) if _is_visible(Path(path.name)) else []
+    return [path] if path.is_file() else []
+
+
+def _list_tables(folder: Path) -> list[Path]:
+    found = [one for one in folder.rglob("*") if _is_visible(one.relative_to(folder))]
+    return [one for one in found if one.is_file() and form_of(one)]
 
 
 def holds_tables(folder: Path) -> bool:
