@@ -69,6 +69,22 @@ def test_accumulators_merge() -> None:
         parts[2].merge(MetricAccumulator(METRICS, threshold=1))
 
 
+def test_unusable_grades_in_a_compiled_loop_are_an_error_and_no_mean() -> None:
+    """A compiled update cannot raise the error of a row, so `compute` does."""
+    means = MetricAccumulator(["recall@2", "ndcg@2"])
+    retrieved, relevant = torch.tensor([[1, 2], [3, 4], [5, 6]]), torch.tensor([[1], [3], [5]])
+    grades = torch.tensor([[1.0], [math.nan], [1.0]])
+    update = torch.compile(
+        lambda *arrays: means.update(*arrays[:2], grades=arrays[2]), backend="eager"
+    )
+    update(retrieved, relevant, grades)
+    with pytest.raises(ValueError, match="1 of 3 queries have two grades for one id, or one that"):
+        means.compute()
+    means.reset()
+    update(retrieved[::2], relevant[::2], grades[::2])
+    assert means.compute() == {"recall@2": 1.0, "ndcg@2": 1.0}
+
+
 def test_a_metric_named_twice_counts_once_and_a_text_is_no_list_of_names() -> None:
     means = MetricAccumulator(["mrr", "recall@3", "mrr"])
     means.update(*draw()[:2])

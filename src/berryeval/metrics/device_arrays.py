@@ -104,18 +104,22 @@ def score_foreign(
     return scores
 
 
-def sum_scores(scores: Any) -> tuple[Any, Any]:
-    """Return the sum of scores between 0 and 1 as two whole numbers, high and low.
+def sum_scores(scores: Any) -> tuple[Any, Any, Any]:
+    """Return the sum of scores between 0 and 1 as two whole numbers, high and low, and the NaN.
 
-    Together they count units of 2**-44, in which float32 scores above 1e-6 are exact: the sum does
-    not depend on the order. Tensors of torch stay on their device.
+    Together the first two count units of 2**-44, in which float32 scores above 1e-6 are exact: the
+    sum does not depend on the order. The third is the number of scores that are NaN, which have no
+    units. Tensors of torch stay on their device.
     """
     library = "numpy" if isinstance(scores, np.ndarray) else _library_of(scores)
     with _enable_double() if library == "jax" else nullcontext():
         xp = _namespace_of(library, scores)
-        units = xp.astype(xp.round(xp.astype(scores, xp.float64) * 2**UNIT_BITS), xp.int64)
+        unusable = xp.isnan(scores)
+        usable = xp.where(unusable, xp.zeros_like(scores), scores)
+        units = xp.astype(xp.round(xp.astype(usable, xp.float64) * 2**UNIT_BITS), xp.int64)
         high, low = xp.sum(units >> LOW_BITS), xp.sum(units & (2**LOW_BITS - 1))
-        return (high, low) if library == "torch" else (int(high), int(low))
+        sums = high, low, xp.sum(xp.astype(unusable, xp.int64))
+        return sums if library == "torch" else (int(high), int(low), int(sums[2]))
 
 
 def _score_on_device(

@@ -46,7 +46,7 @@ class MetricAccumulator:
         self._options: dict[str, Any] = {
             "k": k, "threshold": threshold, "denominator": denominator
         }  # fmt: skip
-        self._sums: Any = None  # an array of two whole numbers per metric
+        self._sums: Any = None  # the three whole numbers of `sum_scores` per metric
         self._count = 0
 
     def update(self, retrieved: Any, relevant: Any, *, grades: Any = None) -> None:
@@ -74,15 +74,22 @@ class MetricAccumulator:
     def compute(self) -> dict[str, float]:
         """Return the mean of each metric over all queries since the last reset, as floats.
 
-        Raises ValueError if there were none: a mean of nothing must not look like a score.
+        Raises ValueError if there were none, because a mean of nothing must not look like a score,
+        and if a compiled program met grades that cannot be used.
         """
-        numbers = [int(one) for one in self._sums or [0] * (2 * len(self.metrics))]
+        numbers = [int(one) for one in self._sums or [0] * (3 * len(self.metrics))]
         *numbers, count = self._reduce([*numbers, self._count])
         if not count:
             raise ValueError("no query was scored since the last reset; call update first")
-        pairs = zip(self.metrics, numbers[::2], numbers[1::2], strict=True)
+        high, low, unusable = (numbers[part::3] for part in range(3))
+        if any(unusable):
+            raise ValueError(
+                f"{max(unusable)} of {count} queries have two grades for one id, or one that is "
+                "not finite; update without torch.compile names the row"
+            )
         return {
-            name: ((high << LOW_BITS) + low) / (count << UNIT_BITS) for name, high, low in pairs
+            name: ((high << LOW_BITS) + low) / (count << UNIT_BITS)
+            for name, high, low in zip(self.metrics, high, low, strict=True)
         }
 
     def reset(self) -> None:
