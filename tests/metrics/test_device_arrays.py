@@ -149,6 +149,10 @@ def test_arrays_of_different_kinds_or_devices_are_an_error_that_names_both() -> 
         mrr(ids, np.zeros((2, 3), np.int32), 1)
     with pytest.raises(ValueError, match="retrieved is a numpy array on cpu, relevant is a torch"):
         mrr(np.zeros((2, 3), np.int32), ids, 1)
+    with pytest.raises(TypeError, match="retrieved must be an array like the others, found list"):
+        mrr([[1, 2]], ids, 1)
+    with pytest.raises(TypeError, match="relevant must be an array like the others, found list"):
+        mrr(ids, [[1, 2]], 1)
     with pytest.raises(ValueError, match="relevant is a torch array on meta; move them to one"):
         mrr(ids, ids.to("meta"), 1)
 

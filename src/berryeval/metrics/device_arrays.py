@@ -53,6 +53,8 @@ def check_foreign_grades(retrieved: Any, relevant: Any, grades: Any) -> None:
 
 
 def _check_array(name: str, array: Any, dtypes: tuple[str, ...], retrieved: Any) -> None:
+    if not hasattr(array, "dtype"):
+        raise TypeError(f"{name} must be an array like the others, found {type(array).__name__}")
     same = type(array) is type(retrieved) or _library_of(array) == _library_of(retrieved)
     if not same or _device_of(array) != _device_of(retrieved):
         raise ValueError(
