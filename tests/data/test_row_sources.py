@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import gzip
 import os
+import signal
 import subprocess
 import sys
 import tempfile
 import threading
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -17,7 +19,7 @@ import pyarrow.parquet
 import pytest
 
 import berryeval as be
-from berryeval.data import Qrels, Run
+from berryeval.data import Qrels, QueryTable, Run
 from berryeval.data.row_sources import ArrowRows, TextRows, open_rows
 from berryeval.data.sorting import sort_blocks
 from berryeval.errors import BerryEvalError, DataError, MissingDependencyError
@@ -310,3 +312,31 @@ def test_a_fault_found_while_sorting_is_reported_as_it_is(tmp_path: Path) -> Non
     path.write_text("q1 Q0 a 1 1 t\nq2 Q0 a 1 1 t\nq1 Q0 a 1\n")
     with pytest.raises(BerryEvalError, match=r"run.trec:3: expected 6 columns"):
         list(sort_blocks(TextRows(path, "run"), "run", least=1))
+
+
+class Interrupted(TextRows):
+    """A run whose reader is interrupted, at its first block or a moment after its last."""
+
+    late = False
+
+    def read_blocks(self, **options: Any) -> Iterator[QueryTable]:
+        yield from super().read_blocks(**options)
+        if not self.late:
+            raise KeyboardInterrupt
+        signal.setitimer(signal.ITIMER_REAL, 0.001)  # while DuckDB sorts
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_an_interrupt_while_sorting_is_an_interrupt(tmp_path: Path, late: bool) -> None:
+    """Ctrl-C must not be reported as a full disk or as a bug."""
+    path = tmp_path / "run.trec"
+    path.write_text("".join(f"q{row % 997} Q0 d{row} 1 1 t\n" for row in range(300_000)))
+    source = Interrupted(path, "run")
+    source.late = late
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            list(sort_blocks(source, "run"))
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from berryeval.data.table import Kind, QueryTable
 
 _BATCH: Final = 1 << 16  # rows
+_INTERRUPTED: Final = "Query interrupted"  # what DuckDB makes of Ctrl-C
 
 
 def sort_blocks(
@@ -69,7 +70,7 @@ class _Tally:
     """What happens while another library reads the rows: the error, and the dropped rows."""
 
     def __init__(self) -> None:
-        self.error: Exception | None = None
+        self.error: BaseException | None = None
         self.tag = ""
         self._dropped = 0
 
@@ -89,7 +90,7 @@ class _Tally:
                 numbers = table.labels["row" if "row" in table.labels else "line"]
                 arrow = to_arrow(table, kind).append_column("row", pa.array(np.asarray(numbers)))
                 yield from arrow.combine_chunks().to_batches()
-        except Exception as error:  # a library between would wrap it
+        except BaseException as error:  # a library between would wrap it, also an interrupt
             self.error = error
             raise
 
@@ -117,6 +118,10 @@ def _sorting(parts: Iterator[Any], tally: _Tally) -> Iterator[Iterator[Any]]:
             f"rows cannot be sorted on disk in {tempfile.gettempdir()}: "
             f"{str(error).splitlines()[0]}; make room there, or name another folder with TMPDIR"
         ) from None
+    except RuntimeError as error:
+        if str(error) != _INTERRUPTED:
+            raise
+        raise KeyboardInterrupt from None
 
 
 def _run_sort(database: Any, parts: Iterator[Any]) -> Iterator[Any]:
