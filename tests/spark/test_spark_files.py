@@ -116,15 +116,35 @@ def test_csv_numbers_are_those_of_the_local_engine(
             assert "score" in capsys.readouterr().err
 
 
-def test_no_warning_of_pyspark_reaches_the_user(files: dict[str, str]) -> None:
-    """PySpark warns about the version of pandas, which its users cannot do anything about."""
-    command = [sys.executable, "-m", "berryeval", "score", files["qrels"], files["run"]]
-    done = subprocess.run(
-        [*command, "-m", "AP", "--engine", "spark", "--master", "local[1]"],
+def score_with_a_spark_of_its_own(qrels: str, run: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "berryeval", "score", qrels, run, "-m", "AP"]
+    return subprocess.run(
+        [*command, "--engine", "spark", "--master", "local[1]"],
         capture_output=True, text=True, check=False, timeout=300,
     )  # fmt: skip
+
+
+def test_no_warning_of_pyspark_reaches_the_user(files: dict[str, str]) -> None:
+    """PySpark warns about the version of pandas, which its users cannot do anything about."""
+    done = score_with_a_spark_of_its_own(files["qrels"], files["run"])
     assert done.returncode == 0, done.stderr[-3000:]
     assert "Warning:" not in done.stderr
+
+
+def test_no_trace_of_java_or_python_stands_before_an_error(
+    files: dict[str, str], tmp_path: Path
+) -> None:
+    """Spark logs each failed task with its stack; the user gets one line."""
+    for name, score in (("a", 1.0), ("b", 1)):
+        part = pa.table({"query": ["q1"], "document": ["d"], "score": [score]})
+        pa.parquet.write_table(part, tmp_path / f"{name}.parquet")
+    done = score_with_a_spark_of_its_own(files["qrels"], str(tmp_path))
+    assert done.returncode == 3
+    assert "\tat " not in done.stderr
+    assert "Traceback" not in done.stderr
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith("error: Spark: ")
+    assert last.endswith("all files of a run have the same columns")
 
 
 def test_csv_files_with_different_headers_are_an_error(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import sys
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from berryeval.scoring import Follower, Scores
     from berryeval.workflows import FileScores
 
+log = logging.getLogger("berryeval")
 _PLACE: Final = "berryeval.place"
 _FAULTY: Final = "berryeval.faulty"
 # Java also reads 1d, 1f and 0x1p3 as numbers; no other reader does.
@@ -212,6 +214,8 @@ def open_session(master: str | None) -> Iterator[Any]:
             raise MissingDependencyError(
                 "Spark did not start; it needs Java 17 or later: install it, or set JAVA_HOME"
             ) from None
+    if not (master or "").startswith("sc://") and not log.isEnabledFor(logging.DEBUG):
+        session.sparkContext.setLogLevel("OFF")  # of the driver: a failure is one line of ours
     try:
         yield session
     finally:
