@@ -163,6 +163,19 @@ def test_a_faulty_row_of_csv_is_an_error_or_left_out(tmp_path: Path, row: str, f
     assert (scores.dropped, scores.mean["RR"]) == (1, 0.5)
 
 
+def test_quoted_cells_of_csv_may_have_line_feeds_in_files_of_any_size(tmp_path: Path) -> None:
+    """A reader in blocks must not take them for the ends of rows; an open quote has no end."""
+    path = tmp_path / "run.csv"
+    rows = [f'q{row},"d\n{row % 9},\nx\n",1,"{"text" * 9}\n"\n' for row in range(40_000)]
+    path.write_text("query,document,score,text\n" + "".join(rows))
+    table = Run.load(path).table
+    assert len(table.values) == len(rows)
+    assert set(table.documents) == {f"d\n{place},\nx\n" for place in range(9)}
+    path.write_text('query,document,score,text\nq,"d,1,a\n' + "q,d,1,text\n" * 400_000)
+    with pytest.raises(DataError, match="a row is longer than 1 MB; is a quotation mark not clos"):
+        Run.load(path)
+
+
 def test_csv_needs_a_header(tmp_path: Path) -> None:
     path = tmp_path / "run.csv"
     path.write_text("q1,a,1\n")

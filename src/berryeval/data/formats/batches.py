@@ -235,7 +235,9 @@ class PartFiles:
                 reader = pa.csv.open_csv(
                     pa.PythonFile(stream, mode="r"),
                     parse_options=pa.csv.ParseOptions(
-                        delimiter=delimiter, invalid_row_handler=partial(self._judge_row, short)
+                        delimiter=delimiter,
+                        newlines_in_values=True,
+                        invalid_row_handler=partial(self._judge_row, short),
                     ),
                     convert_options=pa.csv.ConvertOptions(
                         column_types=dict.fromkeys(columns, pa.string()),
@@ -248,7 +250,9 @@ class PartFiles:
                 self._choose(reader.schema, file)
                 for batch in reader:
                     yield self._convert_numbers(pa, batch, columns[-1])
-            except pa.ArrowInvalid:
+            except pa.ArrowInvalid as error:
+                if "straddl" in str(error):
+                    short.append("a row is longer than 1 MB; is a quotation mark not closed?")
                 if not short:
                     raise
                 raise DataError(f"{source}: {short[0]}") from None
