@@ -276,3 +276,63 @@ def test_a_text_to_strip_that_no_id_has_is_a_warning(caplog: pytest.LogCaptureFi
     assert run_one(lambda name: f"v2:{name}", strip=["v2:", "bogus"]).scores.mean["RR"] == 1.0
     (line,) = (one.getMessage() for one in caplog.records if "strip" in one.getMessage())
     assert line.startswith("s: strip: no id outside the benchmark begins or ends with 'bogus'")
+
+
+PARTS = replace(
+    LIBRARY,
+    judgments=tuple(
+        Judgment(f"q-{name}", Anchor(document=name, section=(name,)), 1) for name in NAMES
+    ),
+)
+
+
+def ask_for_parts(hit: Callable[[str], Hit]) -> Any:
+    """Run a search of the benchmark whose judgments are of sections."""
+
+    def search(text: str, k: int) -> list[Hit]:
+        return [hit(name) for name in NAMES if text][:k]
+
+    return be.run_benchmark(PARTS, {"s": search}, ["RR"], k=5)["s"]
+
+
+NO_PLACE = (
+    "none of 25 hits has a text, a section or a position, and the judgments are of parts of "
+    "documents, so nothing can be relevant; return them beside the document"
+)
+NO_DOCUMENT = (
+    "none of 25 hits is in a document of the benchmark, so nothing can be relevant: "
+    "'page-argparse' is the document of one, and the benchmark has 'argparse'; return these ids as "
+    "documents, or none"
+)
+
+
+@pytest.mark.parametrize(
+    ("hit", "warning"),
+    [
+        (lambda name: Hit(f"row-{name}", 0.0, doc_id=name), NO_PLACE),
+        (lambda name: Hit(name, 0.0, doc_id=f"page-{name}"), NO_DOCUMENT),
+    ],
+)
+def test_hits_whose_place_cannot_be_known_are_no_quiet_zero(
+    hit: Callable[[str], Hit], warning: str
+) -> None:
+    """Known ids do not suffice where parts of documents are judged, and a warning says so."""
+    result = ask_for_parts(hit)
+    assert result.scores.mean["RR"] == 0.0
+    assert list(result.record.warnings) == [warning]
+    found = {query.id: [hit(name) for name in NAMES] for query in PARTS.queries}
+    assert be.evaluate_hits(PARTS, found, ["RR"]).notes == (warning,)
+
+
+@pytest.mark.parametrize(
+    "hit",
+    [
+        lambda name: Hit(f"row-{name}", 0.0, doc_id=name, text=f"All about {name}."),
+        lambda name: Hit(f"row-{name}", 0.0, doc_id=name, text="something else"),
+        lambda name: Hit(f"row-{name}", 0.0, doc_id=name, section=(name,)),
+        lambda name: Hit(name, 0.0),
+    ],
+)
+def test_hits_with_a_place_are_not_warned_about(hit: Callable[[str], Hit]) -> None:
+    """A text, a section or the id of a whole document gives a hit its place."""
+    assert not ask_for_parts(hit).record.warnings

@@ -250,6 +250,9 @@ class IdTally:
 
     Judged ids of chunks that are not there may be those of the system. If none of them is ever
     returned, they are wrong, or the system finds nothing.
+
+    If parts of documents are judged, a hit needs more than a known id: `_Places` counts those whose
+    place cannot be known.
     """
 
     def __init__(self, targets: Targets, judgments: Iterable[Judgment], *, has_pack: bool) -> None:
@@ -259,8 +262,11 @@ class IdTally:
         self._wanted: dict[str, None] = {}  # of the queries so far
         self._returned: dict[str, None] = {}  # for these queries
         self._lists_ids = targets.corpus.closed and not has_pack
+        self._places = _Places(targets)
         for judgment in judgments:
             anchor, alias = judgment.target, judgment.extra.get("chunk_id")
+            part = anchor.section or anchor.quote or anchor.start is not None
+            self._places.are_judged &= bool(anchor.document and part)
             if anchor.document and targets.corpus.listed and anchor.document not in targets.corpus:
                 continue  # a document that was removed: a search that still finds it is stale
             self._judged.update(dict.fromkeys(filter(None, (anchor.chunk, anchor.document))))
@@ -281,6 +287,7 @@ class IdTally:
             self._wanted |= dict.fromkeys(names)
             self._has_match |= bool(covered)
             self._returned |= dict.fromkeys(hit.id for hit in hits[:_SHOWN])
+        self._places.add(hits, has_match=bool(covered) or judged.strategy != "qrels")
         self._retrieved += len(hits)
         for rank, hit in enumerate(hits, start=1):
             if self._is_known(hit):
@@ -295,10 +302,10 @@ class IdTally:
             if len(self._examples) < _EXAMPLES:
                 self._examples[hit.id] = None
 
-    def describe_judged(self) -> str:
-        """Say that no judged id is in the documents or was returned; empty if one was."""
+    def explain_zeros(self) -> str:
+        """Say that no judged id was returned, or no hit has a place; empty if one was or has."""
         if not self._wanted or not self._returned or self._has_match:
-            return ""
+            return self._places.describe()
         ids = pluralize(len(self._wanted), "judged id")
         return (
             f"none of {ids} is in the documents, and none was returned, so the scores may say "
@@ -327,6 +334,56 @@ class IdTally:
         certain = self._lists_ids or _is_curable(examples, known)
         explanation = explain_ids(examples, known)
         return UnknownIds(count, self._retrieved, examples, explanation, certain)
+
+
+def _has_place(hit: Hit) -> bool:
+    """Whether a hit says where in its document it is, by its text, its section or its address."""
+    address = "#" in hit.id or any(map(hit.metadata.get, ADDRESS_FIELDS))
+    return bool(hit.text or hit.section or hit.start is not None or address)
+
+
+class _Places:
+    """Counts hits that cannot cover a part of a document, though their ids are known."""
+
+    def __init__(self, targets: Targets) -> None:
+        self._targets = targets
+        self.are_judged = True  # parts of documents, and nothing else
+        self._has_match = False
+        self._retrieved = self._without = self._astray = 0
+        self._example = ""
+
+    def add(self, hits: Sequence[Hit], *, has_match: bool) -> None:
+        """Count the hits of a query."""
+        self._has_match |= has_match
+        if self._has_match or not self.are_judged:
+            return
+        self._retrieved += len(hits)
+        known = self._targets.corpus
+        for hit in hits:
+            if hit.doc_id and hit.doc_id not in known:
+                self._astray += 1
+                self._example = self._example or hit.doc_id
+            elif not (hit.id in known or _has_place(hit)):
+                self._without += 1
+
+    def describe(self) -> str:
+        """Say that no hit has a place in a document of the benchmark; empty if one has."""
+        if self._has_match or not self._retrieved:
+            return ""
+        hits = pluralize(self._retrieved, "hit")
+        if self._without == self._retrieved:
+            return (
+                f"none of {hits} has a text, a section or a position, and the judgments are of "
+                "parts of documents, so nothing can be relevant; return them beside the document"
+            )
+        if self._astray == self._retrieved and self._targets.corpus.closed:
+            example, known = _quote(self._example), next(iter(self._targets.corpus.ids), "")
+            return (
+                f"none of {hits} is in a document of the benchmark, so nothing can be relevant: "
+                f"{example} is the document of one, and the benchmark has {_quote(known)}; return "
+                "these ids as documents, or none"
+            )
+        return ""
 
 
 def _is_curable(unknown: Sequence[str], known: Collection[str]) -> bool:

@@ -213,7 +213,7 @@ def evaluate_hits(
     scores = judge_and_score(
         judge, hits, metrics, profile=profile, k=k, lenient=lenient, seen=tally.add
     )
-    return note_lost(scores, judge, tally.describe_judged())
+    return note_lost(scores, judge, tally.explain_zeros())
 
 
 def note_lost(scores: Scores, judge: Relevance, *more: str) -> Scores:

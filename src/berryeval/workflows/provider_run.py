@@ -324,7 +324,7 @@ class ProviderRunner:
         warnings = [unknown.describe()] if unknown is not None else []
         warnings += recorder.tally.warnings(self._plan.depth, len(chunks))
         lost = relevance.find_lost(only_chunks=spec.label in self._indexing)
-        judged = "" if unknown or lost.lost else tally.describe_judged()
+        judged = "" if unknown or lost.lost else tally.explain_zeros()
         warnings += filter(None, [lost.describe(), judged])
         warnings += [*warn_about_scopes(benchmark, queries), *scopes.warnings()]
         warnings += warn_about_run_file(spec, record.outcomes)
