@@ -187,6 +187,15 @@ def test_a_measure_that_no_provider_computes_names_the_native_way() -> None:
         ours.calc_aggregate([ours.P], {"q": {"d": 1}}, {"q": {"d": 1.0}})
 
 
+@pytest.mark.parametrize("cutoff", ["5", 5.0])
+def test_an_invalid_cutoff_is_rejected_also_after_a_valid_one(cutoff: Any) -> None:
+    """A measure that prints the same and was computed before does not make it valid."""
+    qrels, run = {"q": {"d": 1}}, {"q": {"d": 1.0}}
+    assert ours.calc_aggregate([ours.P @ 5], qrels, run)
+    with pytest.raises(AssertionError, match="invalid param cutoff"):
+        ours.calc_aggregate([ours.P @ 5, ours.P @ cutoff], qrels, run)
+
+
 def test_defined_measures_are_those_of_the_peer() -> None:
     def share(qrels: Any, run: Any) -> float:
         merged = run.merge(qrels, "left", on=["doc_id"])

@@ -34,7 +34,10 @@ class FallbackProvider(Provider):
         self.providers = providers
 
     def _share(self, measures: Iterable[Measure]) -> list[tuple[Provider, list[Measure]]]:
-        chosen = tuple(dict.fromkeys(measures))
+        given = list(measures)
+        for measure in given:  # before equal ones are one: P@"5" prints as P@5
+            measure.validate_params()
+        chosen = tuple(dict.fromkeys(given))
         if any(isinstance(measure, RuntimeMeasure) for measure in chosen):
             return _share_out(self.providers, chosen)  # two functions may have one name
         return _share_known(tuple(self.providers), chosen)
