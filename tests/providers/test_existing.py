@@ -411,7 +411,10 @@ def test_faults_of_tables_in_postgresql_are_named(world: World) -> None:
     with psycopg.connect(world.dsn, autocommit=True) as owner:
         owner.execute('CREATE TABLE kb.secret AS TABLE kb."Notes 5%"')
         owner.execute("CREATE TABLE kb.numbers (slug int, body real[], embedding vector)")
-        owner.execute("GRANT SELECT ON kb.numbers TO reader")
+        owner.execute("CREATE TABLE kb.planned AS TABLE kb.numbers")
+        owner.execute("ALTER TABLE kb.planned ALTER embedding TYPE vector(256)")
+        owner.execute("INSERT INTO kb.planned (slug) VALUES (1)")
+        owner.execute("GRANT SELECT ON kb.numbers, kb.planned TO reader")
     simple = dict.fromkeys(("document", "section", "metadata"))
     faults: list[tuple[dict[str, Any], str, str]] = [
         ({"table": "kb.secret"}, "text", "permission denied for table secret"),
@@ -420,6 +423,7 @@ def test_faults_of_tables_in_postgresql_are_named(world: World) -> None:
         ({"vector": "body"}, "vector", "must be of pgvector's type vector or halfvec, found text"),
         ({"vector": None}, "hybrid", "mode 'hybrid' searches vectors; name their column as vecto"),
         ({"table": "kb.numbers", **simple}, "vector", "the column 'embedding' holds no vector"),
+        ({"table": "kb.planned", **simple}, "vector", "the column 'embedding' holds no vector"),
         ({"where": "nothing = 1"}, "text", 'column "nothing" does not exist'),
         ({"where": "true; DELETE FROM x"}, "text", "where .* must be one condition without ;"),
     ]

@@ -163,8 +163,6 @@ class PostgresTable(IndexReader):
             )
         self._schema, self._iterative = self._quote(found[0]), found[1]
         self._kind = f"{self._schema}.{column.type}"
-        if column.modifier > 0:
-            return column.modifier
         quoted = self._quote(name)
         rows = self._run(
             f"SELECT {self._schema}.vector_dims({quoted}) FROM {self._table} "  # noqa: S608 - quoted
