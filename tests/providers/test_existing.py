@@ -503,6 +503,19 @@ def test_a_column_without_full_text_is_an_error(world: World) -> None:
 
 
 @only("lancedb")
+def test_a_column_of_lancedb_without_any_vector_is_an_error(world: World) -> None:
+    import lancedb
+
+    table: Any = lancedb.connect(world.options["path"]).open_table("notes")
+    table.update(values_sql={"vector": "NULL"})
+    with (
+        pytest.raises(ConfigurationError, match="the column 'vector' holds no vector"),
+        world.open(mode="vector"),
+    ):
+        pass
+
+
+@only("lancedb")
 def test_a_column_of_lancedb_may_have_blanks_in_its_name(world: World) -> None:
     import lancedb
     from lancedb.index import FTS

@@ -62,6 +62,10 @@ class LanceTable(IndexReader):
                 raise existing.error(
                     f"the column {existing.vector!r} must be a list of fixed size, found {kind}"
                 )
+            with convert_errors(self._path):
+                filled = self._table.count_rows(f"{_quote(existing.vector)} IS NOT NULL")
+            if rows and not filled:
+                raise existing.error(f"the column {existing.vector!r} holds no vector")
         return IndexFacts(rows, dimensions)
 
     def _require_words(self, mode: str) -> None:
