@@ -291,6 +291,20 @@ def test_a_missing_configuration_is_an_error(tmp_path: Path) -> None:
         be.load_benchmark(tmp_path, format="hf")
 
 
+def test_a_folder_of_subsets_is_recognized_and_names_them(tmp_path: Path) -> None:
+    """Configurations such as `en-corpus` need a subset, and no format."""
+    for subset, topics in (("de", TOPICS[:1]), ("en", TOPICS)):
+        write_lines(tmp_path / f"{subset}-corpus/corpus.jsonl", CORPUS)
+        write_lines(tmp_path / f"{subset}-queries/queries.jsonl", topics)
+        write_lines(tmp_path / f"{subset}-qrels/test.jsonl", QRELS)
+    found = be.load_benchmark(tmp_path, subset="en")
+    assert [query.id for query in found.queries] == ["q1", "q2"]
+    with pytest.raises(DataError, match=r"has no judgments; .*; choose a subset of de, en: subset"):
+        be.load_benchmark(tmp_path)
+    with pytest.raises(DataError, match=r"expected the configuration fr-default .*: subset=de"):
+        be.load_benchmark(tmp_path, subset="fr")
+
+
 def test_titles_are_part_of_the_text(tmp_path: Path) -> None:
     write_json(tmp_path)
     write_lines(tmp_path / "corpus.jsonl", [{"_id": "d1", "title": "Tea", "text": "Green."}])

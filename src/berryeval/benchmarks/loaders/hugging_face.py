@@ -51,6 +51,7 @@ _GRADE: Final = ("score", "relevance", "label")
 _PATIENCE: Final = 10.0  # seconds for the Hub to answer before the cache alone is read
 _SAVED: Final = ("dataset_dict.json", "state.json")  # of `save_to_disk`
 _PART: Final = re.compile(r"-\d+-of-(\d+)\.")
+_SUBSET: Final = "-corpus"
 _NUMBERED: Final = re.compile(r"-\d+-of-\d+$")
 
 
@@ -113,9 +114,13 @@ def _choose_split(tables: _Tables, kind: str, wanted: str | None, *, among: bool
     """Return the wanted split, "test" or the only one; `among` takes the only one instead."""
     there = tables.list_splits(kind)
     if not there:
+        subsets = [one for one in tables.list_subsets() if one != tables.subset]
+        choice = f"; choose a subset of {', '.join(subsets)}" if subsets else ""
+        advice = f"{choice}: subset={subsets[0]}" if subsets else ""
         raise DataError(
             f"{tables.name}: has no {_WORDS[kind]}; expected the configuration "
-            f"{' or '.join(_NAMES[kind])}, found {', '.join(tables.list_parts()) or 'none'}"
+            f"{' or '.join(tables.names_of(kind))}, found "
+            f"{', '.join(tables.list_parts()) or 'none'}{advice}"
         )
     only = there[0] if len(there) == 1 else ""
     named = wanted or ("test" if "test" in there else only)
@@ -172,6 +177,11 @@ class _Tables(ABC):
     @abstractmethod
     def list_parts(self) -> list[str]:
         """Return the names of the configurations."""
+
+    def list_subsets(self) -> list[str]:
+        """Return the first part of the names of configurations, such as "en" of "en-corpus"."""
+        parts = {one.partition(".")[0] for one in self.list_parts()}
+        return sorted(one.removesuffix(_SUBSET) for one in parts if one.endswith(_SUBSET))
 
     @abstractmethod
     def list_splits(self, kind: str) -> list[str]:
@@ -411,9 +421,10 @@ def _find_copy(repository: str, name: str, subset: str, revision: str | None) ->
 def _recognises(source: Source) -> bool:
     if not source.is_folder or source.has(ABOUT) or any(source.path.glob("qrels/*.tsv*")):
         return False
-    found = _Folder(source.path, source.name, "")
+    subsets = ["", *_Folder(source.path, source.name, "").list_subsets()]
+    folders = [_Folder(source.path, source.name, subset) for subset in subsets]
     try:
-        return all(map(found.list_splits, _NAMES))
+        return any(all(map(one.list_splits, _NAMES)) for one in folders)
     except DataError:  # incomplete, which loading reports
         return True
 
