@@ -224,6 +224,16 @@ def test_infinite_scores_need_a_method_of_ranks() -> None:
         fuse([huge, huge], "sum", "none")
 
 
+@pytest.mark.parametrize("method", ["mapfuse", "bayesfuse", "probfuse"])
+def test_judgments_without_a_relevant_document_cannot_train(method: str) -> None:
+    """Nothing is learned from them, and every fused score would be the same."""
+    runs = [{"q": {"a": 2.0, "b": 1.0}}, {"q": {"b": 2.0}}]
+    with pytest.raises(DataError, match="no grade is 2 or higher, the highest is 1; rel sets"):
+        be.train_fusion({"q": {"a": 1}}, runs, method, rel=2)
+    with pytest.raises(DataError, match="nothing to learn from: none of the relevant documents is"):
+        be.fuse(runs, method, qrels={"q": {"A": 1}})
+
+
 def test_judgments_of_other_queries_cannot_train() -> None:
     """The message names a query of each side."""
     with pytest.raises(DataError, match="no query of the run 'run' is judged, so mapfuse cannot"):

@@ -219,6 +219,14 @@ def train_model(
                 "the judgments"
             )
         ranks.append(found)
+    if METHODS[model.method].train is not None and not any(len(one.ranks) for one in ranks):
+        highest = float(judgments.values.max(initial=0.0))
+        why = (
+            f"no grade is {rel:g} or higher, the highest is {highest:g}; rel sets the level"
+            if highest < rel
+            else "none of the relevant documents is in a run; do the document ids fit?"
+        )
+        raise DataError(f"{model.method} has nothing to learn from: {why}")
     return model.train(ranks)
 
 
