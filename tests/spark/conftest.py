@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 SOURCE = Path(__file__).parents[2] / "src"
+QUICK_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # jobs end before Java could optimize them
 
 
 @pytest.fixture(scope="session")
@@ -27,8 +28,10 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 
     os.environ["SPARK_HOME"] = str(Path(pyspark.__file__).parent)
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    os.environ["SPARK_SUBMIT_OPTS"] = QUICK_JAVA  # of drivers, also those of child processes
     folder = tmp_path_factory.mktemp("spark")
     settings = {
+        "spark.executor.extraJavaOptions": QUICK_JAVA,
         "spark.executor.memory": "512m",
         "spark.driver.memory": "1g",
         "spark.driver.bindAddress": "127.0.0.1",
