@@ -146,11 +146,11 @@ class Masker:
 
     def _occurs_in(self, view: bytes) -> bool:
         plain, joined = _fold(view), view.translate(None, _SPACES)
-        if any(form in plain for form in self._folded):
+        if any(map(plain.__contains__, self._folded)):
             return True
         plain = _fold(joined) if self._joined else b""
-        return any(core in joined for core in self._cores) or any(
-            form in plain for form in self._joined
+        return any(map(joined.__contains__, self._cores)) or any(
+            map(plain.__contains__, self._joined)
         )
 
     @staticmethod
