@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -104,3 +105,44 @@ def test_many_views_are_copied_by_several_threads() -> None:
     assert views is not None
     assert list(views.copy()) == strings
     assert views[199_999] == strings[-1]
+
+
+@NEEDS_NATIVE
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string()])
+@given(
+    strings=st.lists(IDS, min_size=1, max_size=6),
+    codes=st.lists(st.integers(0, 5), max_size=30),
+    cut=st.integers(0, 5),
+)
+def test_codes_of_a_dictionary_become_views(
+    kind: pa.DataType, strings: list[str], codes: list[int], cut: int
+) -> None:
+    """A dictionary may hold a string twice, and strings that no row has."""
+    codes = [code % len(strings) for code in codes]
+    array = pa.DictionaryArray.from_arrays(pa.array(codes, pa.int32()), pa.array(strings, kind))
+    views = as_views(array.slice(cut))
+    assert views is not None
+    assert list(views.copy()) == [strings[code] for code in codes[cut:]]
+
+
+def test_missing_strings_and_wrong_codes_of_a_dictionary_are_errors() -> None:
+    def run_of(queries: pa.Array) -> Run:
+        rows = len(queries)
+        documents, scores = [f"d{row}" for row in range(rows)], [1.0] * rows
+        return Run.from_frame(pa.table({"query": queries, "document": documents, "score": scores}))
+
+    def coded(codes: Sequence[int | None], strings: Sequence[str | None]) -> pa.Array:
+        return pa.DictionaryArray.from_arrays(
+            pa.array(codes, pa.int32()), pa.array(strings, pa.string()), safe=False
+        )
+
+    assert run_of(coded([0, 1, 0], ["q", "r"])).to_dict() == {
+        "q": {"d0": 1.0, "d2": 1.0},
+        "r": {"d1": 1.0},
+    }
+    for codes, strings in (([0, None], ["q"]), ([0, 1], ["q", None])):
+        with pytest.raises(DataError, match=r"row 1.*query"):
+            run_of(coded(codes, strings))
+    for codes, strings in (([0, 1], ["q"]), ([0, -1], ["q"]), ([0, 9], ["q", None])):
+        with pytest.raises(DataError, match="query"):
+            run_of(coded(codes, strings))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import random
 from pathlib import Path
 from typing import Any
@@ -37,11 +38,14 @@ def group_by_query(rows: Rows) -> Rows:
     return sorted(rows, key=lambda row: -place[row[0]])
 
 
-def test_parts_divide_the_queries_of_a_file_among_them(tmp_path: Path) -> None:
+@pytest.mark.parametrize("coded", [(), ("query",)])
+def test_parts_divide_the_queries_of_a_file_among_them(
+    tmp_path: Path, coded: tuple[str, ...]
+) -> None:
     """Whatever the edges, row groups and lengths, and with a query over several row groups."""
     chance = random.Random(18)
     path = tmp_path / "run.parquet"
-    for _ in range(60):
+    for _ in range(40):
         names = chance.sample([None, "", "é", *map(str, range(9))], chance.randrange(1, 9))
         sizes = [(name, chance.choice([1, 2, 30])) for name in names]
         rows = [(name, f"d{place}", place / 7) for name, size in sizes for place in range(size)]
@@ -49,7 +53,7 @@ def test_parts_divide_the_queries_of_a_file_among_them(tmp_path: Path) -> None:
         size = path.stat().st_size
         edges = [0, *sorted(chance.choices(range(size), k=chance.randrange(4))), size]
         parts = [
-            [row for batch in read_part(ParquetPart(str(path), *ends), TYPES)
+            [row for batch in read_part(ParquetPart(str(path), *ends), TYPES, coded)
              for row in map(tuple, zip(*batch.to_pydict().values(), strict=True))]
             for ends in itertools.pairwise(edges)
         ]  # fmt: skip
@@ -101,6 +105,8 @@ def test_grouped_files_give_the_bytes_of_the_local_engine_without_a_shuffle(
     monkeypatch.setattr("berryeval.spark.file_parts._LEAST", 1 << 12)
     chance = random.Random(18)
     for trial, profile in enumerate(("berryeval", "trec_eval", "ranx", "berryeval")):
+        if trial == 1:  # queries as codes of a dictionary, as in large files
+            monkeypatch.setattr("berryeval.data.formats.batches._PLAIN", math.inf)
         judgments, run = make_rows(trial)
         run = group_by_query(run)
         folder = tmp_path / f"run {trial}"
@@ -143,7 +149,13 @@ def test_rows_that_are_not_grouped_are_shuffled_and_the_log_says_so(
     assert found == be.evaluate(as_dicts(QRELS), as_dicts(many), ["AP"])  # fmt: skip
 
 
-def test_faults_and_lenient_are_those_of_dataframes(spark: Any, tmp_path: Path) -> None:
+@pytest.mark.parametrize("coded", [False, True])
+def test_faults_and_lenient_are_those_of_dataframes(
+    spark: Any, tmp_path: Path, coded: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`coded` queries are read as codes of a dictionary, as those of large files are."""
+    if coded:
+        monkeypatch.setattr("berryeval.data.formats.batches._PLAIN", math.inf)
     path = tmp_path / "run.parquet"
     rows: Rows = [("q1", "a", 1.0), ("q1", "a", 2.0), ("q3", "x", None), (None, "y", 1.0)]
     write(path, rows)

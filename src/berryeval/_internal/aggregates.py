@@ -71,12 +71,14 @@ def count_units(values: npt.NDArray[np.float64]) -> int:
     """
     fractions, exponents = np.frexp(values)
     mantissas = np.ldexp(fractions, _MANTISSA).astype(np.int64)
+    order = np.argsort(exponents, kind="stable")
+    mantissas, exponents = mantissas[order], exponents[order]
+    starts = np.flatnonzero(np.diff(exponents, prepend=exponents[:1] - 1))
+    halves = mantissas >> 32, mantissas & 0xFFFFFFFF  # whose sums fit in 64 bits
+    high, low = (np.add.reduceat(half, starts).tolist() for half in halves)
     total = 0
-    for exponent in np.unique(exponents).tolist():
-        of_exponent = mantissas[exponents == exponent]
-        high, low = of_exponent >> 32, of_exponent & 0xFFFFFFFF  # whose sums fit in 64 bits
-        number = (int(high.sum()) << 32) + int(low.sum())
-        total += number << (exponent - _MANTISSA + _UNIT)
+    for exponent, above, below in zip(exponents[starts].tolist(), high, low, strict=True):
+        total += ((above << 32) + below) << (exponent - _MANTISSA + _UNIT)
     return total
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from berryeval._internal.door import open_door
 
 if TYPE_CHECKING:
-    from berryeval.data.formats.batches import ParquetPart, cut_blocks, read_part
+    from berryeval.data.formats.batches import ParquetPart, cut_blocks, find_coded, read_part
     from berryeval.data.formats.csv_rows import read_header, read_rows
     from berryeval.data.formats.frames import (
         read_parquet_columns,
@@ -157,6 +157,7 @@ if TYPE_CHECKING:
         "cut_blocks",
         "describe",
         "find_beir_qrels",
+        "find_coded",
         "find_column",
         "find_repeated",
         "format_scope",

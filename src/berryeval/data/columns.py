@@ -45,6 +45,11 @@ class ViewColumn:
         found: tuple[Any, ...] = native.group_view_rows(self.arrays, documents.arrays, threads)
         return found
 
+    def spread(self, codes: npt.NDArray[np.integer[Any]]) -> ViewColumn:
+        """Return the views at these indices."""
+        views = self.views.reshape(-1, _VIEW).take(codes, axis=0)
+        return ViewColumn(views.ravel(), self.buffers)
+
     def take(self, places: npt.NDArray[np.int64]) -> StringColumn:
         """Return a column with the strings at these indices."""
         return self.copy().take(places)
@@ -57,8 +62,18 @@ class ViewColumn:
 
 
 def as_views(array: Any) -> ViewColumn | None:
-    """Return the views of a pyarrow array; None for other arrays or without native code."""
-    if _backend.native is None or str(array.type) != "string_view" or array.null_count:
+    """Return the views of a pyarrow array of string views, or of codes of a dictionary of strings.
+
+    None for other arrays, for missing strings or wrong codes, and without native code.
+    """
+    if _backend.native is None or array.null_count:
+        return None
+    if hasattr(array, "dictionary"):
+        strings, codes = _view_dictionary(array.dictionary), array.indices.to_numpy()
+        if strings is None or codes.min(initial=0) < 0 or codes.max(initial=-1) >= len(strings):
+            return None
+        return strings.spread(codes)
+    if str(array.type) != "string_view":
         return None
     _, views, *buffers = array.buffers()
     if not len(array):
@@ -68,6 +83,16 @@ def as_views(array: Any) -> ViewColumn | None:
         np.frombuffer(views, dtype=np.uint8)[start : start + _VIEW * len(array)],
         [np.frombuffer(buffer, dtype=np.uint8) for buffer in buffers],
     )
+
+
+def _view_dictionary(strings: Any) -> ViewColumn | None:
+    """Return the views of a dictionary of strings; None if it is of another type."""
+    if str(strings.type) not in {"string", "large_string"}:
+        return None
+    try:
+        return as_views(strings.cast("string_view"))
+    except (NotImplementedError, ValueError):  # an older pyarrow
+        return None
 
 
 PADDING = -1

@@ -37,16 +37,20 @@ COUNTS: Final = ("retrieved", "retrieved_judged", "relevant", "in_run")
 ROLES: Final = {"query": "query", "document": "document"}
 SOURCES: Final[dict[Kind, str]] = {"qrels": "judgments", "run": "run"}
 _ERRORS: Final = {one.__name__: one for one in (DataError, RepeatedDocumentError, MetricError)}
+_BLOCK_ROWS: Final = 1 << 19  # of files
 VALUES: Final[dict[Kind, str]] = {"qrels": "grade", "run": "score"}
 
 
+ROWS: Final = "part string, detail binary"  # what executors return
+_AT_ONCE: Final = 1 << 16  # queries in one row
+
+
 def list_fields(metrics: Sequence[str]) -> list[tuple[str, str]]:
-    """Return the name and the Spark type of each column that executors return."""
+    """Return the name and the Spark type of the columns of a query with its scores."""
     return [
-        ("part", "string"), ("query", "string"), ("outcome", "string"),
+        ("query", "string"), ("outcome", "string"),
         *((name, "double") for name in metrics),
         *((name, "long") for name in COUNTS),
-        ("detail", "binary"),
     ]  # fmt: skip
 
 
@@ -69,7 +73,7 @@ class Task:
     parts: FileParts | None = None
 
 
-def build_task(task: Task, judgments: Any, fields: list[tuple[str, str]]) -> Callable[..., Any]:
+def build_task(task: Task, judgments: Any) -> Callable[..., Any]:
     """Return the function that executors run; it explains a package that is missing there.
 
     It is sent by value, so that it can start where BerryEval is not installed.
@@ -83,38 +87,49 @@ def build_task(task: Task, judgments: Any, fields: list[tuple[str, str]]) -> Cal
 
         import pyarrow as pa
 
-        kinds = {"string": "string", "double": "double", "long": "int64", "binary": "binary"}
-        schema = pa.schema([(name, kinds[kind]) for name, kind in fields])
-
-        def to_batch(columns: dict[str, Any], part: str, detail: Any) -> Any:
-            rows = len(columns["query"]) if columns else 1
-            arrays = [
-                pa.array(columns[one.name], one.type)
-                if one.name in columns
-                else pa.nulls(rows, one.type)
-                for one in schema
-            ]
-            arrays[0] = pa.array([part] * rows, "string")
-            arrays[-1] = pa.array([detail] * rows, "binary")
-            return pa.RecordBatch.from_arrays(arrays, schema=schema)
+        def to_batch(part: str, detail: bytes) -> Any:
+            return pa.record_batch({"part": [part], "detail": pa.array([detail], "binary")})
 
         where = f"the executor on {platform.node()} (Python {platform.python_version()})"
         try:
             import berryeval
         except ImportError as error:
-            yield to_batch({}, "package", f"{where} cannot import berryeval: {error}".encode())
+            yield to_batch("package", f"{where} cannot import berryeval: {error}".encode())
             return
         if berryeval.__version__ != version:
             found = f"{where} has berryeval {berryeval.__version__}, the driver has {version}"
-            yield to_batch({}, "package", found.encode())
+            yield to_batch("package", found.encode())
             return
         from berryeval.spark import score_batches
 
         payload = getattr(judgments, "value", judgments)  # of a broadcast variable
-        for columns, part, detail in score_batches(batches, pickle.loads(work), payload):  # noqa: S301 - sent by our own driver
-            yield to_batch(columns, part, detail)
+        for part, detail in score_batches(batches, pickle.loads(work), payload):  # noqa: S301 - sent by our own driver
+            yield to_batch(part, detail)
 
     return run
+
+
+def pack_queries(rows: Any) -> Iterator[bytes]:
+    """Yield the bytes of an Arrow table: Spark takes long for many rows, not for large ones."""
+    pa = import_optional("pyarrow", "a Spark task", extra="spark")
+    for start in range(0, rows.num_rows, _AT_ONCE):
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_stream(sink, rows.schema) as stream:
+            stream.write_table(rows.slice(start, _AT_ONCE))
+        yield sink.getvalue().to_pybytes()
+
+
+def build_unpacker() -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """Return the function that reads the output of `pack_queries`; it is sent by value."""
+
+    def unpack(batches: Iterator[Any]) -> Iterator[Any]:
+        import pyarrow as pa
+
+        for batch in batches:
+            for detail in batch.column("detail"):
+                yield from pa.ipc.open_stream(detail.as_buffer())
+
+    return unpack
 
 
 class Fault(NamedTuple):
@@ -173,33 +188,35 @@ def _load_judged(data: bytes) -> Judged:
 
 def score_batches(
     batches: Iterable[Any], task: Task, judgments: bytes | None
-) -> Iterator[tuple[Any, str, Any]]:
-    """Yield the columns of score rows, and at the end what the driver must know.
+) -> Iterator[tuple[str, bytes]]:
+    """Yield packed scores by query, and at the end what the driver must know.
 
     `judgments` are all judgments; None if they come with the rows of the run.
     """
     _limit_threads()
+    pa = import_optional("pyarrow", "a Spark task", extra="spark")
     judged = None if judgments is None else _load_judged(judgments)
     scorer = _Scorer(task, judged)
-    rows = unpack_batches(batches) if task.packed else batches
     if task.parts is not None:
-        rows = task.parts.read(batches)
-    for block in cut_blocks(rows, KEY if task.parts is None else "query"):
+        blocks = cut_blocks(task.parts.read(batches), "query", _BLOCK_ROWS)
+    else:
+        blocks = cut_blocks(unpack_batches(batches) if task.packed else batches, KEY)
+    for block in blocks:
         scores = scorer.score(block)
         if scorer.again is not None:
-            yield {}, "again", scorer.again
+            yield "again", scorer.again
             return
         if scores is not None:
-            yield _list_scores(scores)
+            yield from (("scored", one) for one in pack_queries(list_queries(scores)))
             for part, queries in (("left out", scores.left_out), ("extra", scores.extra_queries)):
-                if queries:
-                    yield {"query": list(queries)}, part, None
+                rows = pa.table({"query": pa.array(queries, "string")})
+                yield from ((part, one) for one in pack_queries(rows))
     if scorer.fault is not None:
-        yield {}, "fault", scorer.fault.to_bytes()
+        yield "fault", scorer.fault.to_bytes()
     if scorer.places:
-        yield {}, "seen", np.concatenate(scorer.places).astype("<i8").tobytes()
+        yield "seen", np.concatenate(scorer.places).astype("<i8").tobytes()
     if scorer.totals is not None:
-        yield {}, "totals", scorer.totals.to_bytes()
+        yield "totals", scorer.totals.to_bytes()
 
 
 def _limit_threads() -> None:
@@ -292,6 +309,7 @@ def read_rows(rows: Any, kind: Kind, task: Task) -> QueryTable:
 def find_fault(rows: Any, kind: Kind, source: str) -> Fault:
     """Return the first fault of rows that have one, by query and document."""
     compute = import_optional("pyarrow.compute", "a Spark task", extra="spark")
+    rows = rows.set_column(0, "query", rows.column(0).cast("string"))  # of codes of a dictionary
     value, side = VALUES[kind], int(kind == "run")
     query, document, number = (rows.column(name) for name in ("query", "document", value))
     faults: list[Fault] = []
@@ -321,8 +339,10 @@ def find_fault(rows: Any, kind: Kind, source: str) -> Fault:
     return min(faults, key=lambda one: one.order)
 
 
-def _list_scores(scores: Scores) -> tuple[dict[str, Any], str, None]:
-    columns: dict[str, Any] = {"query": list(scores.queries), "outcome": list(scores.outcomes)}
-    columns.update(zip(scores.metrics, scores.values, strict=True))
-    columns.update(zip(COUNTS, np.ascontiguousarray(scores.counts.T), strict=True))
-    return columns, "scored", None
+def list_queries(scores: Scores) -> Any:
+    """Return a pyarrow table with the columns of `list_fields`."""
+    pa = import_optional("pyarrow", "berryeval.spark", extra="spark")
+    columns = [pa.array(scores.queries, "string"), pa.array(scores.outcomes, "string")]
+    columns += [pa.array(row) for row in scores.values]
+    columns += [pa.array(np.ascontiguousarray(row)) for row in scores.counts.T]
+    return pa.table(columns, names=["query", "outcome", *scores.metrics, *COUNTS])

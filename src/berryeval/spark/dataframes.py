@@ -33,6 +33,7 @@ from berryeval.scoring import (
 from berryeval.spark.batch_scoring import (
     KEY,
     ROLES,
+    ROWS,
     SIDE,
     SOURCES,
     VALUES,
@@ -40,12 +41,11 @@ from berryeval.spark.batch_scoring import (
     FoundError,
     Task,
     build_task,
-    list_fields,
     read_rows,
 )
 from berryeval.spark.file_parts import FileParts, divide_files
 from berryeval.spark.fragments import FRAGMENT, build_packer
-from berryeval.spark.spark_scores import SparkScores
+from berryeval.spark.spark_scores import SparkScores, unpack_queries
 from berryeval.spark.totals import Moments, Totals
 
 if TYPE_CHECKING:
@@ -156,15 +156,10 @@ class _Job:
 
     def _score(self, task: Task) -> dict[str, list[bytes]]:
         """Run a task on all rows, keep its table, and return the parts for the driver."""
-        types = import_optional("pyspark.sql.types", "berryeval.spark", extra="spark")
-        fields = list_fields(self._requested.names)
-        schema = types.StructType()
-        for name, kind in fields:
-            schema.add(name, kind)
-        work = build_task(task, self._payload, fields)
+        work = build_task(task, self._payload)
         with _merging_partitions(self._session):
             rows = self._arrange() if task.parts is None else self._number_tasks(task.parts)
-            self.table = rows.mapInArrow(work, schema).persist()
+            self.table = rows.mapInArrow(work, ROWS).persist()
         found: dict[str, list[bytes]] = {name: [] for name in _FOR_DRIVER}
         names = ", ".join(f"'{name}'" for name in found)
         for row in self.table.filter(f"part IN ({names})").collect():
@@ -265,7 +260,7 @@ class _Job:
             return self._judgments.table.queries[int(unique[counts > 1][0])]
         if not any(Totals.from_bytes(one).extra for one in found["totals"]):
             return None
-        extra = self.table.filter("part = 'extra'").groupBy("query").count()
+        extra = unpack_queries(self.table, "extra").groupBy("query").count()
         first = extra.filter("count > 1").orderBy("query").limit(1).collect()
         return first[0]["query"] if first else None
 

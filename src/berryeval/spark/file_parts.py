@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote
 
 from berryeval._internal.optional import import_optional
-from berryeval.data import ParquetPart, read_part
+from berryeval.data import ParquetPart, find_coded, read_part
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,10 +32,12 @@ class FileParts:
 
     Attributes:
         columns: Name and type of the columns with query, document and score.
+        coded: The columns that are read as codes of a dictionary.
         tasks: What each task reads.
     """
 
     columns: tuple[tuple[str, str], ...]
+    coded: tuple[str, ...]
     tasks: tuple[tuple[ParquetPart, ...], ...]
 
     def read(self, batches: Iterable[Any]) -> Iterator[Any]:
@@ -43,14 +45,14 @@ class FileParts:
         for batch in batches:
             for task in batch.column(0).to_pylist():
                 for part in self.tasks[task]:
-                    yield from read_part(part, self.columns)
+                    yield from read_part(part, self.columns, self.coded)
 
     def read_first(self, most: int) -> Any:
         """Return the first rows of the files as an Arrow table."""
         pa = import_optional("pyarrow", "berryeval.spark", extra="spark")
         found, rows = [], 0
         for part in itertools.chain.from_iterable(self.tasks):
-            for batch in read_part(part, self.columns):
+            for batch in read_part(part, self.columns, self.coded):
                 found.append(batch)
                 rows += batch.num_rows
                 if rows >= most:
@@ -66,7 +68,9 @@ def divide_files(addresses: Sequence[str], names: Sequence[str], cores: int) -> 
     parquet = import_optional("pyarrow.parquet", "berryeval.spark", extra="spark")
     local = sorted(filter(None, paths))
     try:
-        schema = parquet.read_schema(local[0])
+        with parquet.ParquetFile(local[0]) as first:
+            schema = first.schema_arrow
+            coded = find_coded(first, names[0]) if names[0] in schema.names else []
         sizes = [Path(path).stat().st_size for path in local]
     except (OSError, ValueError):
         return None  # Spark explains it
@@ -85,7 +89,7 @@ def divide_files(addresses: Sequence[str], names: Sequence[str], cores: int) -> 
                 taken = 0
             tasks[-1].append(ParquetPart(path, start, end))
             taken += end - start
-    return FileParts(columns, tuple(map(tuple, tasks)))
+    return FileParts(columns, tuple(coded), tuple(map(tuple, tasks)))
 
 
 def find_local_path(address: str) -> str | None:

@@ -12,14 +12,17 @@ from berryeval._internal.optional import import_optional
 from berryeval._internal.text import pluralize
 from berryeval.errors import DataError
 from berryeval.scoring import ByMetric, Scores
-from berryeval.spark.batch_scoring import COUNTS
+from berryeval.spark.batch_scoring import COUNTS, build_unpacker, list_fields, list_queries
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from berryeval._internal.aggregates import Interval
     from berryeval.metrics import RequestedMetrics
     from berryeval.spark.totals import Totals
 
 MOST_COLLECTED: Final = 5_000_000  # queries
+QUERY: Final = (("query", "string"),)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -90,8 +93,7 @@ class SparkScores:
     @property
     def per_query(self) -> Any:
         """DataFrame: query, outcome, a column per metric, and the counts of documents."""
-        columns = ["query", "outcome", *self.metrics, *COUNTS]
-        rows = self._select("part = 'scored'", columns)
+        rows = unpack_queries(self.table, "scored", list_fields(self.metrics))
         if self.absent is None or not self.absent.count:
             return rows
         absent = self.table.sparkSession.createDataFrame(list_queries(self.absent), rows.schema)
@@ -100,11 +102,7 @@ class SparkScores:
     @property
     def extra_queries(self) -> Any:
         """DataFrame of the queries of the run without judgments, which are not scored."""
-        return self._select("part = 'extra'", ["query"]).distinct()
-
-    def _select(self, where: str, columns: list[str]) -> Any:
-        quoted = ["`" + name.replace("`", "``") + "`" for name in columns]
-        return self.table.filter(where).select(*quoted)
+        return unpack_queries(self.table, "extra").distinct()
 
     def collect(self, most: int = MOST_COLLECTED) -> Scores:
         """Return the scores as a local table, equal to that of `berryeval.evaluate`.
@@ -117,16 +115,17 @@ class SparkScores:
                 f"{size:,} queries are more than collect() takes ({most:,}): use per_query on the "
                 "cluster, or raise the limit: collect(most=...)"
             )
-        columns = ["part", "query", "outcome", *self.metrics, *COUNTS]
-        arrow = self._select("part IN ('scored', 'extra', 'left out')", columns).toArrow()
-        parts = np.array(arrow.column("part").to_pylist(), dtype=object)
-        scored = arrow.filter(parts == "scored")
-        queries, outcomes = (scored.column(name).to_pylist() for name in ("query", "outcome"))
-        values = np.array([scored.column(name).to_numpy() for name in self.metrics])
-        counts = np.array([scored.column(name).to_numpy() for name in COUNTS], dtype=np.int64).T
-        values = values.reshape(len(self.metrics), len(queries))
-        extra = set(arrow.filter(parts == "extra").column("query").to_pylist())
-        left_out = arrow.filter(parts == "left out").column("query").to_pylist()
+        pa = import_optional("pyarrow", "berryeval.spark", extra="spark")
+        rows = self.table.filter("part IN ('scored', 'extra', 'left out')").toArrow()
+        found: dict[str, list[Any]] = {"scored": [], "extra": [], "left out": []}
+        for part, detail in zip(
+            rows.column("part").to_pylist(), rows.column("detail"), strict=True
+        ):
+            found[part].append(pa.ipc.open_stream(detail.as_buffer()).read_all())
+        queries, outcomes = (_join(found["scored"], name) for name in ("query", "outcome"))
+        values = np.array([_join(found["scored"], name) for name in self.metrics], np.float64)
+        counts = np.array([_join(found["scored"], name) for name in COUNTS], np.int64).T
+        extra, left_out = set(_join(found["extra"], "query")), _join(found["left out"], "query")
         if self.absent is not None:
             queries += self.absent.queries
             outcomes += self.absent.outcomes
@@ -177,10 +176,14 @@ class SparkScores:
         return f"SparkScores({self.run_name!r}, {queries}, {shown})"
 
 
-def list_queries(scores: Scores) -> Any:
-    """Return a pyarrow table with the rows of `SparkScores.per_query`."""
-    pa = import_optional("pyarrow", "berryeval.spark", extra="spark")
-    columns = [pa.array(scores.queries, "string"), pa.array(scores.outcomes, "string")]
-    columns += [pa.array(row) for row in scores.values]
-    columns += [pa.array(np.ascontiguousarray(row)) for row in scores.counts.T]
-    return pa.table(columns, names=["query", "outcome", *scores.metrics, *COUNTS])
+def _join(tables: list[Any], name: str) -> list[Any]:
+    return [value for table in tables for value in table.column(name).to_pylist()]
+
+
+def unpack_queries(table: Any, part: str, fields: Sequence[tuple[str, str]] = QUERY) -> Any:
+    """Return the rows of a part of what executors returned, as a DataFrame."""
+    types = import_optional("pyspark.sql.types", "berryeval.spark", extra="spark")
+    schema = types.StructType()
+    for name, kind in fields:
+        schema.add(name, kind)
+    return table.filter(f"part = '{part}'").mapInArrow(build_unpacker(), schema)

@@ -101,7 +101,7 @@ def _count_squares(values: npt.NDArray[np.float64]) -> int:
     scaled = _SPLIT * values
     high = scaled - (scaled - values)
     low = values - high
-    return count_units(high * high) + count_units(2 * high * low) + count_units(low * low)
+    return count_units(np.concatenate([high * high, 2 * high * low, low * low]))
 
 
 @dataclass

@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 
 BLOCK_ROWS: Final = 1 << 17
 _BATCH: Final = 1 << 16  # rows
-_BUFFER: Final = 1 << 20  # bytes of a column that are read at once
+_LARGE_BATCH: Final = 1 << 18  # of a part, which others than Python hold in memory too
+# Without a buffer, and with one for all columns, whole row groups would be in memory.
+_OPTIONS: Final = {"buffer_size": 1 << 20, "pre_buffer": False}
+_PLAIN: Final = 4  # bytes of a file that text takes at least where it is not in a dictionary
 
 
 def cut_blocks(batches: Iterable[Any], key: str, least: int = BLOCK_ROWS) -> Iterator[Any]:
@@ -53,14 +56,23 @@ def cut_blocks(batches: Iterable[Any], key: str, least: int = BLOCK_ROWS) -> Ite
 
 def _find_last_key(column: Any) -> int:
     """Return the place at which the last key of a column begins."""
-    places = _find_others(column, column[len(column) - 1])
-    return int(places[-1]) + 1 if len(places) else 0
+    key, length, near = column[len(column) - 1], len(column), 4096
+    while True:  # from the end, where it is most often
+        near = min(near * 4, length)
+        places = _find_others(column.slice(length - near), key)
+        if len(places) or near == length:
+            return length - near + int(places[-1]) + 1 if len(places) else 0
 
 
 def _find_others(column: Any, key: Any) -> Any:
     """Return the places of a column with another key."""
     compute = import_optional("pyarrow.compute", "reading Arrow batches", extra="frames")
-    same = compute.is_null(column) if key.as_py() is None else compute.equal(column, key)
+    if not key.is_valid:
+        same = compute.is_null(column)
+    elif hasattr(column, "dictionary"):
+        same = compute.equal(column.dictionary, key.as_py()).take(column.indices)
+    else:
+        same = compute.equal(column, key)
     other = compute.invert(compute.fill_null(same, False)).to_numpy(zero_copy_only=False)
     return other.nonzero()[0]
 
@@ -77,23 +89,46 @@ class ParquetPart(NamedTuple):
     end: int
 
 
-def read_part(part: ParquetPart, columns: Sequence[tuple[str, str]]) -> Iterator[Any]:
+def find_coded(opened: Any, name: str) -> list[str]:
+    """Return the name of a column that is best read as codes of a dictionary, or nothing.
+
+    It is text, and repeated in a file: text that is not in a dictionary takes four bytes of the
+    file per value, and more.
+    """
+    if str(opened.schema_arrow.field(name).type) not in {"string", "large_string"}:
+        return []
+    for group in map(opened.metadata.row_group, range(opened.metadata.num_row_groups)[:1]):
+        for column in map(group.column, range(group.num_columns)):
+            if column.path_in_schema == name:
+                return [name] * (column.total_uncompressed_size < _PLAIN * column.num_values)
+    return []
+
+
+def read_part(
+    part: ParquetPart, columns: Sequence[tuple[str, str]], coded: Sequence[str]
+) -> Iterator[Any]:
     """Yield query, document and value of the queries that begin in a part, as Arrow batches.
 
     Parts of a file divide its queries among them if the rows of each are together: the rows of a
     query that begins before the part are left out, and the last query is read beyond its end.
-    `columns` are the names of the three columns, and the types that they have in all files.
+    `columns` are the names of the three columns, and the types that they have in all files;
+    `coded` those to read as codes of a dictionary, as found by `find_coded`.
     """
     source = display_name(part.path)
-    options = {"buffer_size": _BUFFER, "pre_buffer": False}
-    with reading_arrow(source) as pa, pa.parquet.ParquetFile(part.path, **options) as opened:
-        check_size(opened, Path(part.path).stat().st_size, source)
-        _require_types(opened.schema_arrow, columns, source)
-        groups = [one for one in _list_groups(opened.metadata) if one.rows]
+    with (
+        reading_arrow(source) as pa,
+        pa.parquet.ParquetFile(part.path) as plain,
+        pa.parquet.ParquetFile(
+            part.path, metadata=plain.metadata, read_dictionary=coded, **_OPTIONS
+        ) as opened,
+    ):
+        check_size(plain, Path(part.path).stat().st_size, source)
+        _require_types(plain.schema_arrow, columns, source)
+        groups = [one for one in _list_groups(plain.metadata) if one.rows]
         inside = [one.place for one in groups if part.start <= one.start < part.end]
         before = [one.place for one in groups if one.start < part.start]
         after = [one.place for one in groups if one.start >= part.end]
-        read = partial(_read_columns, pa, opened, [name for name, _ in columns])
+        read = partial(_read_columns, pa, opened, [name for name, _ in columns], coded)
         last: Any = None
         for batch in read(before[-1:], 1) if inside else ():
             last = batch
@@ -125,14 +160,20 @@ def _list_groups(metadata: Any) -> Iterator[_RowGroup]:
 
 
 def _read_columns(
-    pa: Any, opened: Any, names: list[str], groups: list[int], count: int = 3
+    pa: Any,
+    opened: Any,
+    names: list[str],
+    coded: Sequence[str],
+    groups: list[int],
+    count: int = 3,
 ) -> Iterator[Any]:
     """Yield the first `count` of the columns as text, text and numbers."""
-    names, kinds = names[:count], (pa.string(), pa.string(), pa.float64())[:count]
+    query = pa.dictionary(pa.int32(), pa.string()) if coded else pa.string()
+    names, kinds = names[:count], (query, pa.string(), pa.float64())[:count]
     schema = pa.schema(list(zip(("query", "document", "value")[:count], kinds, strict=True)))
     wanted = list(dict.fromkeys(names))
     for group in groups:
-        for batch in opened.iter_batches(_BATCH, [group], columns=wanted, use_threads=False):
+        for batch in opened.iter_batches(_LARGE_BATCH, [group], columns=wanted, use_threads=False):
             columns = [
                 column if column.type == kind else column.cast(kind, safe=False)
                 for column, kind in zip(map(batch.column, names), kinds, strict=True)
@@ -178,6 +219,7 @@ class PartFiles:
         self._starts: list[int] = []  # first row of each file
         self._schema: Any = None
         self._first: Path | None = None
+        self._coded: list[str] = []
         for file in self.files:
             self.size += self._measure(file)
 
@@ -217,13 +259,15 @@ class PartFiles:
         if form_of(file) == "CSV":
             yield from self._read_csv(file, source)
             return
-        # Without a buffer, and with one for all columns, whole row groups would be in memory.
-        options = {"buffer_size": _BUFFER, "pre_buffer": False}
-        with reading_arrow(source) as pa, pa.parquet.ParquetFile(file, **options) as opened:
-            columns = self._choose(opened.schema_arrow, file)
-            for batch in opened.iter_batches(_BATCH, columns=columns):
-                self.done += batch.num_rows
-                yield batch.select(columns)
+        with reading_arrow(source) as pa, pa.parquet.ParquetFile(file) as plain:
+            columns = self._choose(plain.schema_arrow, file)
+            if file == self._first:
+                self._coded = find_coded(plain, columns[0])
+            options = {**_OPTIONS, "metadata": plain.metadata, "read_dictionary": self._coded}
+            with pa.parquet.ParquetFile(file, **options) as opened:
+                for batch in opened.iter_batches(_BATCH, columns=columns):
+                    self.done += batch.num_rows
+                    yield batch.select(columns)
 
     def _read_csv(self, file: Path, source: str) -> Iterator[Any]:
         with reading_arrow(source, "CSV") as pa:

@@ -134,7 +134,8 @@ def _convert_arrow(
 ) -> QueryTable:
     origin = origin or Origin(None, lambda row: f"{source}: row {row}" if source else f"row {row}")
     query, document, value = choose_columns(arrow.column_names, kind, names, source)
-    columns = [arrow.column(name) for name in (query, document, value)]
+    ids_of = (_decode_missing(pa, arrow.column(name), name, source) for name in (query, document))
+    columns = [*ids_of, arrow.column(value)]
     queries = _read_ids(pa, columns[0], query, source)
     ids = _read_ids(pa, columns[1], document, source)
     documents = ids.copy() if isinstance(ids, ViewColumn) else ids
@@ -170,6 +171,19 @@ def _require_text(name: str, column: StringColumn, source: str) -> None:
         raise DataError(f"{start}column {name!r} must hold UTF-8 text: {error}") from None
 
 
+def _decode_missing(pa: Any, column: Any, name: str, source: str) -> Any:
+    """Return the strings of a dictionary that holds a missing one: their rows count as present."""
+    if not pa.types.is_dictionary(column.type):
+        return column
+    if not any(chunk.dictionary.null_count for chunk in column.chunks):
+        return column
+    try:
+        return column.cast(column.type.value_type)
+    except (pa.ArrowInvalid, IndexError) as error:
+        start = prefix_place(source)
+        raise DataError(f"{start}column {name!r}: {_first_line(error)}") from None
+
+
 def _find_missing(columns: list[Any]) -> npt.NDArray[np.bool_]:
     missing = np.zeros(len(columns[0]), dtype=np.bool_)
     for column in columns:
@@ -188,8 +202,9 @@ def _raise_missing(columns: list[Any], roles: tuple[str, ...], origin: Origin) -
 
 
 def _read_ids(pa: Any, column: Any, name: str, source: str) -> StringColumn | ViewColumn:
-    """Return the ids of a column; views are not copied."""
-    views = as_views(_combine_chunks(pa, column)) if str(column.type) == "string_view" else None
+    """Return the ids of a column; views are not copied, and codes of a dictionary made views."""
+    is_view = str(column.type) == "string_view" or pa.types.is_dictionary(column.type)
+    views = as_views(_combine_chunks(pa, column)) if is_view else None
     return _read_strings(pa, column, name, source) if views is None else views
 
 
@@ -208,7 +223,7 @@ def _read_strings(pa: Any, column: Any, name: str, source: str) -> StringColumn:
         )
     try:
         array = _combine_chunks(pa, _to_large_string(pa, column, kind))
-    except pa.ArrowInvalid as error:
+    except (pa.ArrowInvalid, IndexError) as error:
         start = prefix_place(source)
         raise DataError(f"{start}column {name!r}: {_first_line(error)}") from None
     _, offset_buffer, data_buffer = array.buffers()
