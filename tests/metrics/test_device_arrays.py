@@ -124,6 +124,19 @@ def test_a_program_of_jax_compiles(double: bool) -> None:
             np.testing.assert_allclose(np.asarray(found[name]), values, rtol=3e-7)
 
 
+@pytest.mark.parametrize("place", range(3))
+def test_arrays_of_jax_may_be_constants_of_a_program(place: int) -> None:
+    given: Any = [jax.numpy.asarray(one) for one in draw_arrays(6, 8, "float32")]
+
+    @jax.jit
+    def score(array: Any) -> Any:
+        retrieved, relevant, grades = [*given[:place], array, *given[place + 1 :]]
+        return ndcg(retrieved, relevant, 3, grades=grades)
+
+    expected = ndcg(given[0], given[1], 3, grades=given[2])
+    np.testing.assert_allclose(score(given[place]), expected, rtol=3e-7)
+
+
 def test_unusable_grades_are_errors_and_nan_where_a_compiler_reads_the_program() -> None:
     retrieved = torch.tensor([[1, 2], [1, 2]], dtype=torch.int32)
     relevant = torch.tensor([[1, 2], [1, 1]], dtype=torch.int32)

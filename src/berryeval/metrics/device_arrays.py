@@ -56,7 +56,8 @@ def _check_array(name: str, array: Any, dtypes: tuple[str, ...], retrieved: Any)
     if not hasattr(array, "dtype"):
         raise TypeError(f"{name} must be an array like the others, found {type(array).__name__}")
     same = type(array) is type(retrieved) or _library_of(array) == _library_of(retrieved)
-    if not same or _device_of(array) != _device_of(retrieved):
+    devices = [_device_of(array), _device_of(retrieved)]
+    if not same or (devices[0] != devices[1] and None not in devices):
         raise ValueError(
             f"all arrays must be of one library and on one device: retrieved is "
             f"{_describe(retrieved)}, {name} is {_describe(array)}; move them to one"
@@ -85,7 +86,7 @@ def score_foreign(
     looked at, the scores of such rows are NaN.
     """
     library = _library_of(retrieved)
-    if is_traced(retrieved):
+    if any(is_traced(one) for one in (retrieved, relevant, grades)):
         if library == "torch" and retrieved.is_cuda and _HAS_TRITON:
             from berryeval.metrics.triton_kernel import fits_kernel, score_in_graph
 
