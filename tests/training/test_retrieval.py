@@ -99,6 +99,13 @@ def test_negative_grades_are_those_of_torchmetrics() -> None:
     compare(training.RetrievalNormalizedDCG(top_k=3), peer.RetrievalNormalizedDCG(top_k=3), [batch])
 
 
+def test_a_large_grade_does_not_change_other_queries() -> None:
+    metric = training.RetrievalNormalizedDCG(aggregation="min")
+    target = torch.tensor([1 << 50, 0, 0, 1, 1])
+    metric.update(torch.arange(5.0, 0, -1), target, indexes=torch.tensor([0, 0, 1, 1, 1]))
+    assert metric.compute().item() == pytest.approx(0.693426, abs=1e-6)
+
+
 def test_they_work_in_collections_and_survive_pickling() -> None:
     batch = draw(9)
     both = torchmetrics.MetricCollection(

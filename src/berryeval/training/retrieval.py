@@ -20,6 +20,7 @@ from torch import Tensor
 from torchmetrics.utilities.data import dim_zero_cat
 
 _INDEXES: Final = 1 << 30  # which leave room for a float32 in 64 bits
+_FRACTION: Final = 30  # bits, more than a float32 has
 
 # Those of torchmetrics.
 RetrievalPrecisionRecallCurve = peer.RetrievalPrecisionRecallCurve
@@ -111,14 +112,17 @@ def _add_groups(values: Tensor, sizes: Tensor, *, exact: bool) -> Tensor:
     """Return the sum of each group, always with the same bits.
 
     With `exact` the values are whole numbers, or not small beside the largest: they are added as
-    whole numbers of 64 bits, which is fast and does not depend on the order.
+    whole numbers of 64 bits, which is fast and does not depend on the order. If that leaves too few
+    bits for a fraction, because the largest is very large, they are added as floats.
     """
-    if not exact:
-        return torch.segment_reduce(values.double(), "sum", lengths=sizes, unsafe=True)
     scale = 0
-    if values.is_floating_point():
+    if exact and values.is_floating_point():
         largest = max(1.0, float(values.abs().max())) * len(values)
         scale = 62 - math.ceil(math.log2(largest))
+        exact = scale >= _FRACTION
+    if not exact:
+        return torch.segment_reduce(values.double(), "sum", lengths=sizes, unsafe=True)
+    if scale:
         values = torch.round(values.double() * 2.0**scale)
     totals = torch.cumsum(values.long(), 0)[torch.cumsum(sizes, 0) - 1]
     return torch.diff(totals, prepend=totals.new_zeros(1)).double() / 2.0**scale
