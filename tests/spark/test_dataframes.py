@@ -132,6 +132,14 @@ def test_an_order_may_be_of_any_type_and_of_the_run_alone(spark: Any, broadcast:
     assert found.dropped == 2
 
 
+def test_equal_places_are_ordered_by_document(spark: Any) -> None:
+    """Scores do not depend on the partitioning, even if the order has ties."""
+    rows = [("q1", f"d{number:02}", 1.0, 7) for number in range(20)]
+    run = frame(spark, rows[::-1], f"{COLUMNS}, place int").repartition(3)
+    found = evaluate({"q1": {"d04": 1}}, run, ["RR"], order="place", profile="ranx")
+    assert found.mean["RR"] == 1 / 5
+
+
 def test_the_mean_has_any_spelling(spark: Any) -> None:
     found = evaluate(judged(spark), frame(spark, RUN), ["ndcg_cut.10"])
     assert found.mean["ndcg_cut.10"] == found.mean["nDCG@10"]

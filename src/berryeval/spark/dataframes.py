@@ -222,8 +222,10 @@ class _Job:
 
     def _row_order(self, rows: Any) -> list[Any]:
         """Return the columns that order the rows of a query, if their order matters."""
+        if self._task.packed:
+            return []
         place = [_PLACE] if self._options.order is not None else []
-        return place + (["document", rows["value"].desc()] if self._options.lenient else [])
+        return [*place, "document", rows["value"].desc()]
 
     def _check(self, found: dict[str, list[bytes]], again: str | None) -> dict[str, list[bytes]]:
         """Raise the first fault of the data; `again` is a query in several partitions."""
