@@ -63,6 +63,7 @@ _WHOLE: Final = ("tinyint", "smallint", "int", "bigint")
 _TEXT: Final = ("string", "binary", *_WHOLE)
 _NUMBERS: Final = ("float", "double", "decimal", *_WHOLE)
 _LONGEST: Final = 500  # characters of a message of Spark
+_DATA_ERROR: Final = f"{DataError.__module__}.{DataError.__name__}: "
 _FOR_DRIVER: Final = ("package", "again", "fault", "seen", "totals")
 _SHIP: Final = (
     f"install berryeval {berryeval.__version__} on every worker, or ship an environment that has "
@@ -414,7 +415,10 @@ def reporting_failures() -> Iterator[None]:
     try:
         yield
     except (errors.PySparkException, py4j.Py4JError) as error:
-        raise RunFailedError(f"Spark: {first_line(error)}") from error
+        line = first_line(error)
+        if line.startswith(_DATA_ERROR):  # of an executor that reads files
+            raise DataError(line.removeprefix(_DATA_ERROR)) from error
+        raise RunFailedError(f"Spark: {line}") from error
 
 
 def first_line(error: Exception) -> str:
