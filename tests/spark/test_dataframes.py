@@ -140,6 +140,16 @@ def test_equal_places_are_ordered_by_document(spark: Any) -> None:
     assert found.mean["RR"] == 1 / 5
 
 
+def test_a_row_without_a_place_is_faulty(spark: Any) -> None:
+    rows = [("q1", "x", 1.0, None), ("q1", "a", 1.0, 1)]
+    run = frame(spark, rows, f"{COLUMNS}, place int")
+    options: dict[str, Any] = {"order": "place", "profile": "ranx"}
+    with pytest.raises(DataError, match=r"'x' for query 'q1' .*\(or the column 'place' is null\)$"):
+        evaluate(judged(spark), run, ["RR"], **options)
+    found = evaluate(judged(spark), run, ["RR"], lenient=True, **options).collect()
+    assert (found.per_query("RR")["q1"], found.dropped) == (1.0, 1)
+
+
 def test_the_mean_has_any_spelling(spark: Any) -> None:
     found = evaluate(judged(spark), frame(spark, RUN), ["ndcg_cut.10"])
     assert found.mean["ndcg_cut.10"] == found.mean["nDCG@10"]

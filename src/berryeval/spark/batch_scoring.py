@@ -64,6 +64,7 @@ class Task:
         sources: Names of judgments and run in messages.
         packed: Whether rows come as fragments.
         parts: Files that the executors read; what comes are the numbers of the tasks.
+        order: Column that the user named for the order of the rows of the run.
     """
 
     requested: RequestedMetrics
@@ -71,6 +72,7 @@ class Task:
     sources: dict[Kind, str]
     packed: bool = False
     parts: FileParts | None = None
+    order: str | None = None
 
 
 def build_task(task: Task, judgments: Any) -> Callable[..., Any]:
@@ -302,11 +304,12 @@ def read_rows(rows: Any, kind: Kind, task: Task) -> QueryTable:
         message = f"{task.sources[kind]}: {error}"
         raise FoundError(Fault(kind == "run", "", "", message, "DataError")) from None
     if table.dropped and not task.lenient:
-        raise FoundError(find_fault(rows, kind, task.sources[kind]))
+        order = task.order if kind == "run" else None
+        raise FoundError(find_fault(rows, kind, task.sources[kind], order))
     return table
 
 
-def find_fault(rows: Any, kind: Kind, source: str) -> Fault:
+def find_fault(rows: Any, kind: Kind, source: str, order: str | None = None) -> Fault:
     """Return the first fault of rows that have one, by query and document."""
     compute = import_optional("pyarrow.compute", "a Spark task", extra="spark")
     rows = rows.set_column(0, "query", rows.column(0).cast("string"))  # of codes of a dictionary
@@ -323,7 +326,8 @@ def find_fault(rows: Any, kind: Kind, source: str) -> Fault:
     of_both = f"the {value} of document {{document!r}} for query {{query!r}}"
     note(compute.is_null(query), "the query of a row with document {document!r} is missing")
     note(compute.is_null(document), "a document of query {query!r} is missing")
-    note(compute.is_null(number), f"{of_both} is missing or not a number")
+    lacks = f" (or the column {order!r} is null)" if order else ""
+    note(compute.is_null(number), f"{of_both} is missing or not a number{lacks}")
     note(compute.fill_null(compute.is_nan(number), False), f"{of_both} must not be NaN")
     if kind == "qrels":
         infinite = compute.fill_null(compute.is_inf(number), False)

@@ -52,7 +52,8 @@ def evaluate(  # noqa: PLR0913 - options are keywords
         score: Column of the score.
         grade: Column of the grade.
         order: Column that gives the order of the rows of a query, which a DataFrame has not; for
-            profiles that keep tied documents in the given order. Files have an order.
+            profiles that keep tied documents in the given order. Rows with the same place are
+            ordered by document; a row without one is faulty. Files have an order.
         broadcast: Whether every executor gets all judgments, so that only the run is shuffled;
             by default if there are at most a million (100,000 through Spark Connect).
         grouped: Whether all rows of a query are in one partition already, as in a bucketed table:

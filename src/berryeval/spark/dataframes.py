@@ -71,6 +71,7 @@ _SHIP: Final = (
 )
 _MERGE: Final = "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning"
 _PLACE: Final = "place"  # order of the rows of a query
+FILE_PLACE: Final = "berryeval.place"  # the same of files, which is never null
 
 
 @dataclass(frozen=True)
@@ -115,7 +116,8 @@ class _Job:
         self._requested, self._options = requested, options
         is_ordered = options.lenient or options.order is not None
         sources = dict(options.sources)
-        self._task = Task(requested, options.lenient, sources, packed=not is_ordered)
+        named = None if options.order == FILE_PLACE else options.order
+        self._task = Task(requested, options.lenient, sources, not is_ordered, order=named)
         self._remote = type(run).__module__.startswith("pyspark.sql.connect")
         self._session = run.sparkSession
         self._run = select_rows(run, "run", options, _columns_of(qrels))
@@ -365,7 +367,11 @@ def select_rows(frame: Any, kind: Kind, options: Options, others: list[str]) -> 
     ]
     if options.order is not None:
         if options.order in columns:
-            parts.append(f"{quote(options.order)} AS {_PLACE}")
+            place = quote(options.order)
+            parts.append(f"{place} AS {_PLACE}")
+            if kind == "run":  # a row without a place is faulty
+                known = f"IF({place} IS NULL, NULL, {quote(chosen[2])})"
+                parts[2] = f"CAST({known} AS double) AS value"
         elif kind == "run":
             raise DataError(
                 f"{source}: no column {options.order!r} with the order of the rows; found "

@@ -17,6 +17,7 @@ from berryeval._internal.files import STDIN, plain_suffix
 from berryeval._internal.optional import import_optional
 from berryeval.errors import ConfigurationError, DataError, MissingDependencyError
 from berryeval.spark.dataframes import (
+    FILE_PLACE,
     Options,
     choose_names,
     first_line,
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from berryeval.workflows import FileScores
 
 log = logging.getLogger("berryeval")
-_PLACE: Final = "berryeval.place"
 _FAULTY: Final = "berryeval.faulty"
 # Java also reads 1d, 1f and 0x1p3 as numbers; no other reader does.
 _NUMBER: Final = "^[+-]?(([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?|(?i:nan|inf(inity)?))$"
@@ -117,7 +117,7 @@ def open_run(
         rows = read_file(session, "run", options, others, ordered=ordered)
         is_read_here = not has_order and not _is_csv(options.sources["run"])
         files = tuple(rows.inputFiles()) if is_read_here else ()
-    return rows, replace(options, files=files, order=_PLACE if ordered else options.order)
+    return rows, replace(options, files=files, order=FILE_PLACE if ordered else options.order)
 
 
 def read_file(
@@ -133,7 +133,7 @@ def read_file(
         )
     try:
         rows = _read_csv(session, path) if is_csv else session.read.parquet(path)
-        place = [f"{_FILE_ORDER} AS {quote(_PLACE)}"] if ordered else []
+        place = [f"{_FILE_ORDER} AS {quote(FILE_PLACE)}"] if ordered else []
         if not is_csv:
             return rows.selectExpr("*", *place)
         names = choose_names(list(rows.columns), kind, options, [*others])
