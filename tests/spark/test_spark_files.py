@@ -85,12 +85,12 @@ def test_csv_is_read_as_by_the_local_engine(
     (tmp_path / "run").mkdir()
     qrels, run = tmp_path / "qrels.json", tmp_path / "run" / "part.csv"
     qrels.write_text(json.dumps({"q1": {'a"b': 1, "c\\d": 1}, "q2": {"x": 1}}))
-    rows = 'query;document;score\nq1;"a""b";3\nq1;c\\d;2\nq2;x;1\n'
+    rows = 'rank;query;document;score\n1;q1;"a""b";3\n2;q1;c\\d;2\n1;q2;x;1\n'
     run.write_text(rows)
     found = score(capsys, str(qrels), str(run.parent), "--engine", "spark")
     assert found == score(capsys, str(qrels), str(run.parent))
     assert found["data"]["metrics"]["nDCG@10"]["value"] == 1
-    run.write_text(rows + "q1;b;2;3\nq1;c\n")
+    run.write_text(rows + "3;q1;b;2;3\n4;q1;c\n")
     arguments = [str(qrels), str(run), "--engine", "spark"]
     assert run_command(build_app(), ["score", *arguments, "-m", "RR"]) == 2
     assert "the score of document 'b' for query 'q1' is missing or" in capsys.readouterr().err

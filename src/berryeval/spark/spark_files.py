@@ -175,7 +175,8 @@ def _read_csv(session: Any, path: str) -> Any:
     schema = types.StructType()
     for name in (*names, _FAULTY):
         schema.add(name, "string")
-    return session.read.csv(path, schema, columnNameOfCorruptRecord=_FAULTY, **options)
+    counting = session.read.option("columnPruning", False)  # also the cells that are not needed
+    return counting.csv(path, schema, columnNameOfCorruptRecord=_FAULTY, **options)
 
 
 def find_session() -> Any:
