@@ -59,11 +59,18 @@ void sort_keys(std::span<const double> scores, std::vector<Key>& keys, std::vect
                std::size_t digits) {
   keys.resize(scores.size());
   bool sorted = true;
+  bool reversed = true;  // without equal scores, which stay in their order
   for (std::size_t row = 0; row < scores.size(); ++row) {
     set_key(keys[row], scores[row], row);
-    sorted = sorted && (row == 0 || score_of(keys[row - 1]) <= score_of(keys[row]));
+    if (row == 0) continue;
+    sorted = sorted && score_of(keys[row - 1]) <= score_of(keys[row]);
+    reversed = reversed && score_of(keys[row - 1]) > score_of(keys[row]);
   }
   if (sorted) return;
+  if (reversed) {
+    std::ranges::reverse(keys);
+    return;
+  }
   if (keys.size() >= kFewRows) return sort_digits(keys, spare, digits);
   std::ranges::sort(keys, [](const Key& a, const Key& b) {
     return score_of(a) != score_of(b) ? score_of(a) < score_of(b) : row_of(a) < row_of(b);

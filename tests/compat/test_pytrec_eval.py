@@ -39,6 +39,19 @@ def test_every_value_is_that_of_the_peer(seed: int) -> None:
         assert not wrong
 
 
+@pytest.mark.parametrize("size", [2, 63, 64, 200])
+@pytest.mark.parametrize("levels", [1, 2])
+def test_scores_from_the_worst_to_the_best_are_ranked_as_by_the_peer(
+    size: int, levels: int
+) -> None:
+    """With and without ties."""
+    qrels = {"q": {f"d{number}": number % 3 for number in range(0, size, 2)}}
+    run = {"q": {f"d{number}": float(number // levels) for number in range(size)}}
+    expected = peer.RelevanceEvaluator(qrels, {"ndcg", "map"}).evaluate(run)
+    found = ours.RelevanceEvaluator(qrels, {"ndcg", "map"}).evaluate(run)
+    assert found["q"] == pytest.approx(expected["q"], abs=1e-12)
+
+
 @pytest.mark.parametrize("nickname", ["official", "set", "all_trec"])
 def test_a_nickname_means_its_measures(nickname: str) -> None:
     """The peer may crash for `runid`, which is in each."""
