@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
@@ -58,26 +57,26 @@ class RelevanceEvaluator(DictScorer):
     ) -> None:
         if type(relevance_level) is not int or relevance_level < 1:
             relevance_level = _check_level(relevance_level)
+        # Small runs are read and scored in a microsecond: every name that is looked up counts.
         plan = _plan(frozenset(measures), relevance_level, judged_docs_only_flag)
-        self._correct = plan.correct if plan.corrected else None
-        self._plan = plan.scored
-        try:  # small runs are read and scored in a microsecond: every call of a function counts
-            self._native = plan.scored.read(query_relevance, None)
+        self._plan: _Plan = plan
+        try:
+            self._native = plan.read(query_relevance, None)
         except TypeError:
             if not isinstance(query_relevance, dict):
                 query_relevance = {query: row for query, row in query_relevance.items() if len(row)}
-            super().__init__(query_relevance, plan.scored)
+            super().__init__(query_relevance, plan)
 
     def evaluate(self, scores: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
         """Return `{query: {measure: value}}` of the queries of the run that are judged."""
         if not scores:
             return {}
-        found = self.score(scores) if self._native is None else self._native.score(scores, None)
+        found = None if self._native is None else self._native.score(scores, None)
         if found is None:  # a fault, which Python reports
             found = self.score(scores)
-        if self._correct is not None:
+        if self._plan.corrected:
             for values in found.values():
-                self._correct(values)
+                self._plan.correct(values)
         return found
 
 
@@ -87,17 +86,24 @@ def _check_level(level: Any) -> int:
     return int(level)
 
 
-@dataclass(frozen=True)
-class _Plan:
+class _Plan(DictPlan):
     """The columns of an evaluator.
 
-    Attributes:
-        scored: Metric of each column.
+    Args:
+        metrics: Metric of each column.
         corrected: Columns to change, and how: constants, logarithms, NaN without documents.
+        judged_only: Whether documents without a judgment leave the rankings first.
     """
 
-    scored: DictPlan
-    corrected: tuple[tuple[str, Literal["zero", "log", "nan", "relevant"], float], ...]
+    def __init__(
+        self,
+        metrics: Mapping[str, Metric],
+        corrected: Sequence[tuple[str, Literal["zero", "log", "nan", "relevant"], float]],
+        *,
+        judged_only: bool,
+    ) -> None:
+        super().__init__(metrics, _CONVENTIONS.rule, judged_only=judged_only)
+        self.corrected = corrected
 
     def correct(self, values: dict[str, float]) -> None:
         """Turn our values of one query into those of trec_eval 9."""
@@ -131,8 +137,7 @@ def _plan(measures: frozenset[str], level: int, judged_only: bool) -> _Plan:
     if any(change in {"relevant", "nan"} for _, change, _ in corrected):
         metrics[_RETRIEVED] = definitions()["NumRet"]()
         metrics[_RELEVANT] = definitions()["NumRel"](rel=level)
-    scored = DictPlan(metrics, _CONVENTIONS.rule, judged_only=bool(judged_only))
-    return _Plan(scored, tuple(corrected))
+    return _Plan(metrics, corrected, judged_only=bool(judged_only))
 
 
 def _metric_of(column: Column, level: int) -> Metric:
