@@ -109,6 +109,9 @@ def test_a_second_export_writes_nothing_and_reports_that(
     names = [path.name for path in folder.glob("offline-run-*")]
     ids = [name.split("-")[3] for name in names]  # a number follows if two are of one second
     assert (len(ids), len(set(ids))) == (3, 2), names  # the changed one again, under its old id
+    unchanged = replace(record, benchmarks=(replace(part, providers=(part["broken"],)),))
+    be.write_report(unchanged, "elsewhere", "wandb")  # it is not there in another project
+    assert len(list(folder.glob("offline-run-*"))) == 4
 
 
 def test_an_active_run_of_the_application_stays_active(folder: Path) -> None:

@@ -66,7 +66,7 @@ WANDB: Final = tracker(
 
 def _log(wandb: Any, run: TrackedRun, options: dict[str, Any], home: Path | None) -> bool:
     """Log one run under the id of an earlier export; return whether it changed."""
-    note = _describe(run)
+    note = _describe(run, options)
     if home is not None and _is_written(home, run, note):
         return False
     resume = "allow" if home is None else None  # a folder for later cannot be resumed
@@ -105,10 +105,11 @@ def _log_values(wandb: Any, opened: Any, run: TrackedRun, note: str) -> None:
     )
 
 
-def _describe(run: TrackedRun) -> str:
-    """Describe a run in the note of its folder: what it is, and a hash of what was logged."""
+def _describe(run: TrackedRun, options: dict[str, Any]) -> str:
+    """Describe a run in the note of its folder: what and whose it is, and a hash of its content."""
     about = {
-        **run.identity, "content_hash": run.content_hash, "spellings": dict(run.spellings),
+        **run.identity, "entity": options["entity"] or "", "project": options["project"],
+        "content_hash": run.content_hash, "spellings": dict(run.spellings),
         "metrics": dict(run.metrics),
     }  # fmt: skip
     return json.dumps(about, indent=2, ensure_ascii=False) + "\n"
