@@ -187,12 +187,12 @@ def test_judged_documents_outside_the_corpus_are_reported(
 @pytest.mark.parametrize("name", ["ir_datasets:", "hf:", "mteb: "])
 def test_a_prefix_alone_is_no_name(name: str) -> None:
     assert not find_named(name)
-    with pytest.raises(BerryEvalError):
+    with pytest.raises(BerryEvalError, match=f"; datasets are named as {name.strip()}NAME"):
         be.load_benchmark(name)
 
 
 def test_a_misspelt_prefix_is_suggested() -> None:
-    with pytest.raises(DataError, match="names of datasets begin with ir_datasets:"):
+    with pytest.raises(DataError, match="datasets are named as ir_datasets:NAME"):
         be.load_benchmark("ir-datasets:beir/scifact/test")
 
 

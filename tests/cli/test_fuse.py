@@ -152,6 +152,7 @@ def test_json_has_settings_and_scores(capsys: pytest.CaptureFixture[str]) -> Non
         (["one", "two", "--optimize", "RR"], "--optimize needs judgments: --qrels FILE"),
         (["one", "two", "--qrels", "nowhere"], "nowhere: no such file"),
         (["one", "two", "--qrels", "other"], "other: judges no query of the runs"),
+        (["one", "two", "-k", "0"], "k must be a whole number of at least 1, found 0"),
         (["one", "two", "-m", "RR"], "--metrics needs judgments: --qrels FILE"),
         (["one", "two", "--qrels", "qrels", "-m", "XYZ"], "XYZ"),
         (

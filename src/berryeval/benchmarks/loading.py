@@ -385,7 +385,7 @@ def _find_path(source: PathLike) -> PathLike:
     hint = suggest(name, bundled_benchmarks(), listed="bundled:")
     prefixes = [one for known in LOADERS for one in LOADERS.get(known).prefixes]
     if near := nearest(name.partition(":")[0], prefixes) if ":" in name else []:
-        hint = f"names of datasets begin with {near[0]}:"
+        hint = f"datasets are named as {near[0]}:NAME"
     hint = suggest_file(name) or f"; {hint}"
     raise DataError(f"{name}: no such file or folder, and no bundled benchmark of this name{hint}")
 

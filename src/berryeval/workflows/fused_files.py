@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from berryeval._internal.files import STDIN, display_name, plain_suffix
-from berryeval._internal.validate import is_number, reject_unknown, require
+from berryeval._internal.validate import is_number, reject_unknown, require, require_whole
 from berryeval.data import Run, format_trec
 from berryeval.errors import ConfigurationError, DataError
 from berryeval.fusion import find_method, fuse, load_runs
@@ -77,6 +77,8 @@ def fuse_files(  # noqa: PLR0913 - the options of the command
     """
     if [*runs, qrels].count(STDIN) > 1:
         raise ConfigurationError("only one file can be read from stdin")
+    if depth is not None:
+        require_whole("k", depth)
     if output is not None:
         _reject_input(output, [*runs, qrels])
     numbers = [_read_number("weights", part) for text in weights for part in text.split(",")]
