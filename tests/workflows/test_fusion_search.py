@@ -180,7 +180,7 @@ def test_the_grid_begins_with_the_defaults() -> None:
     ("arguments", "message"),
     [
         ({"folds": 1}, "folds must be a whole number of at least 2, found 1"),
-        ({"folds": 50}, "24 judged queries cannot be split into 50 folds"),
+        ({"folds": 50}, "24 judged queries cannot be split into 50 folds; use fewer folds"),
         ({"method": "rff"}, "unknown method of fusion 'rff'"),
         ({"grid": {"phi": [1]}}, "the grid must be over weights, found"),
         ({"step": 0.3}, "step must be a fraction that divides 1"),
@@ -199,6 +199,12 @@ def test_wrong_settings_are_refused(arguments: dict[str, Any], message: str) -> 
     """One line says what was found and what is possible."""
     with pytest.raises(ConfigurationError, match=message):
         be.optimize_fusion(QRELS, **{"runs": RUNS, "metric": "AP", **arguments})
+
+
+def test_one_judged_query_cannot_be_split() -> None:
+    query = next(iter(QRELS))
+    with pytest.raises(ConfigurationError, match=r"1 judged query .*; judge more queries"):
+        be.optimize_fusion({query: QRELS[query]}, RUNS, "AP")
 
 
 def test_judgments_of_other_queries_are_refused() -> None:

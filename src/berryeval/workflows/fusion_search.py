@@ -369,8 +369,8 @@ def split_queries(ids: Sequence[bytes], folds: int, seed: int) -> npt.NDArray[np
     require(is_whole(seed), "seed", "a whole number", seed)
     if len(ids) < folds:
         raise ConfigurationError(
-            f"{pluralize(len(ids), 'judged query')} cannot be split into {folds} "
-            "folds; use fewer folds, at least 2"
+            f"{pluralize(len(ids), 'judged query')} cannot be split into {folds} folds; "
+            + ("use fewer folds, at least 2" if len(ids) > 1 else "judge more queries")
         )
     order = sorted(range(len(ids)), key=ids.__getitem__)
     random.Random(seed).shuffle(order)  # noqa: S311 - a sample, not a secret
