@@ -62,3 +62,10 @@ def test_a_condition_may_contain_texts() -> None:
 def test_a_condition_has_no_parameters() -> None:
     with pytest.raises(ConfigurationError, match=r"^where has the parameter :query; write the val"):
         require_condition("a = :query", "where")
+    with pytest.raises(ConfigurationError, match=r"^where has the parameter \?; write the value"):
+        require_condition("a = 'x?' AND b = ?1", "where")
+
+
+def test_a_question_mark_may_be_an_operator_or_in_a_name() -> None:
+    require_condition("data ? 'key'", "where", has_operator=True)
+    require_condition("\"a?\" = 1 AND `b?` = 2 AND [c?] = '?'", "where")

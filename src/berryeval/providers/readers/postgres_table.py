@@ -86,7 +86,7 @@ class PostgresTable(IndexReader):
         if existing.query is not None:
             self._template = SqlTemplate.parse(existing.query, "query in existing of postgres")
         if existing.where is not None:
-            require_condition(existing.where, "where in existing of postgres")
+            require_condition(existing.where, "where in existing of postgres", has_operator=True)
         self._server = PostgresServer(dsn, read_only=True)
         self._language, self._normalisation = language, normalisation
         self._approximate = approximate

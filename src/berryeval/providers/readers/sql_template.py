@@ -32,6 +32,7 @@ _TOKEN: Final = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
+_QUOTED_NAME: Final = re.compile(r"`[^`]*`|\[[^\]]*\]")  # as SQLite and LanceDB also write them
 _READS: Final = re.compile(r"[\s(]*(select|with)\b", re.IGNORECASE)
 
 
@@ -75,8 +76,8 @@ def require_single(text: str, where: str) -> None:
         raise ConfigurationError(f"{where} must be a single statement, found several")
 
 
-def require_condition(text: object, where: str) -> None:
-    """Reject what is not a condition for WHERE."""
+def require_condition(text: object, where: str, *, has_operator: bool = False) -> None:
+    """Reject what is not a condition for WHERE; `has_operator` says that ? is an operator."""
     if not isinstance(text, str) or not text.strip():
         raise ConfigurationError(
             f"{where} must be a condition in SQL, such as \"language = 'en'\", found {show(text)}"
@@ -86,8 +87,11 @@ def require_condition(text: object, where: str) -> None:
         raise ConfigurationError(
             f"{where} must be one condition without ; and comments, with all brackets closed"
         )
-    for name in _names(text):
-        raise ConfigurationError(f"{where} has the parameter :{name}; write the value instead")
+    names = [f":{name}" for name in _names(text)]
+    if not has_operator and "?" in _QUOTED_NAME.sub(" ", bare):
+        names.append("?")
+    for name in names:
+        raise ConfigurationError(f"{where} has the parameter {name}; write the value instead")
 
 
 def _is_balanced(bare: str) -> bool:
