@@ -11,7 +11,7 @@ import pytest
 
 import berryeval as be
 from berryeval.cli.app import build_app, run
-from berryeval.errors import ConfigurationError
+from berryeval.errors import ConfigurationError, DataError
 from berryeval.reports.exports import EXPORTERS
 from tests.workflows.compare_world import mixed, run_of
 
@@ -138,6 +138,12 @@ def test_few_queries_have_no_bootstrap_interval(
     assert "RR: no interval: bootstrap intervals of fewer than 20 queries" in page.text
     text = printed(folder, capsys, "a.run", "b.run", "--interval", "bca")
     assert "no interval" not in text
+
+
+def test_run_files_without_judgments_name_the_missing_option(folder: Path) -> None:
+    """Files of rankings, which hold no run of `berryeval eval`, need --qrels."""
+    with pytest.raises(DataError, match=r"a\.run:1: not valid JSON .*: --qrels FILE$"):
+        be.compare_runs([str(folder / "a.run"), str(folder / "b.run")])
 
 
 def test_an_empty_list_of_metrics_is_an_error() -> None:

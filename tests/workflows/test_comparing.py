@@ -262,7 +262,7 @@ def test_each_group_of_queries_is_compared() -> None:
     groups = one.comparison.groups
     assert groups["factual"].row("RR").better
     assert not groups["conceptual"].row("RR").better
-    with pytest.raises(ConfigurationError, match="no query of drinks has a 'color'"):
+    with pytest.raises(ConfigurationError, match="has a 'color'; there are id, category"):
         be.compare_runs(old_and_new(1), by="color")
 
 

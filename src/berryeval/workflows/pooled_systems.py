@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from berryeval._internal.files import plain_suffix
 from berryeval._internal.text import pluralize
 from berryeval._internal.validate import suggest
 from berryeval.benchmarks import bundled_benchmarks, find_named
@@ -17,7 +16,7 @@ from berryeval.errors import ConfigurationError, DataError
 from berryeval.workflows.judged_data import find_benchmark
 from berryeval.workflows.past_hits import find_hits, recorded_chunker
 from berryeval.workflows.rescoring import find_part, load_unchanged
-from berryeval.workflows.run_finder import FoundRun
+from berryeval.workflows.run_finder import FoundRun, is_ranking_file
 from berryeval.workflows.selection import chunk_documents, load_source
 from berryeval.workflows.systems import Candidate, Source, label_candidates
 
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from berryeval._internal.files import PathLike
     from berryeval.benchmarks import Benchmark
 
-_JSON: Final = ".json"  # ending of the record of a run; other files are rankings
 _FORMAT: Final = re.compile(  # advice for commands that have the option
     r"with --format\b.{0,60}? in Python|such as --format \w{1,40} --options \S{1,200}"
 )
@@ -63,7 +61,7 @@ def read_systems(
         benchmark: Benchmark; by default that of the runs.
         store: Store of past runs, if not the default.
     """
-    files = [text for text in runs if _is_ranking_file(text)]
+    files = [text for text in runs if is_ranking_file(text)]
     sources = [Source.find(text, store) for text in runs if text not in files]
     place, loaded = _load(benchmark, sources)
     notes: list[str] = []
@@ -75,10 +73,6 @@ def read_systems(
     if not systems:
         raise DataError(f"there are no hits to pool: {'; '.join(notes)}")
     return PooledSystems(place, loaded, chunkings, systems, notes)
-
-
-def _is_ranking_file(text: str) -> bool:
-    return Path(text).is_file() and plain_suffix(text) != _JSON
 
 
 def _load(wanted: str | None, sources: Sequence[Source]) -> tuple[str, Benchmark]:

@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from berryeval._internal.text import format_rescore_command, pluralize
 from berryeval._internal.validate import nearest, require, suggest
-from berryeval.errors import ConfigurationError, MetricError, NotScoredError
+from berryeval.errors import ConfigurationError, DataError, MetricError, NotScoredError
 from berryeval.metrics import parse_metric
 from berryeval.reports import ComparedBenchmark, Report
 from berryeval.runs import RunRecord, group_queries
 from berryeval.stats import compare, describe_unanswered
 from berryeval.workflows.compared_data import select_comparable
 from berryeval.workflows.query_moves import Side, moved_queries
+from berryeval.workflows.run_finder import is_ranking_file
 from berryeval.workflows.run_result import BenchmarkResult
+from berryeval.workflows.selection import check_property
 from berryeval.workflows.systems import Source, build_tables, check_comparable, read_sources
 
 if TYPE_CHECKING:
@@ -115,7 +117,13 @@ def _find_source(one: Compared) -> Source:
         return Source(one.id, one)
     if isinstance(one, BenchmarkResult):
         return Source(one.whole_run.id, one.whole_run)
-    return Source.find(str(one))
+    try:
+        return Source.find(str(one))
+    except DataError as error:
+        if is_ranking_file(str(one)):
+            hint = "to compare files of rankings, name their judgments: --qrels FILE"
+            raise type(error)(f"{error}; {hint}") from None
+        raise
 
 
 def _compare_sources(sources: Sequence[Source], options: Options, title: str) -> Report:
@@ -243,10 +251,8 @@ def _group_queries(table: Table, by: str | None) -> dict[str, str] | None:
     if by is None:
         return None
     queries = [query for one in table.candidates for query in one.part.queries]
-    groups = group_queries(queries, by)
-    if not groups:
-        raise ConfigurationError(f"no query of {table.benchmark} has a {by!r}; try --by category")
-    return groups
+    check_property(table.benchmark, queries, by)
+    return group_queries(queries, by)
 
 
 def _find_baseline(candidates: Sequence[Candidate], wanted: str | None) -> str | None:

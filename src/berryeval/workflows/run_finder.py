@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from berryeval._internal.files import read_beginning
+from berryeval._internal.files import plain_suffix, read_beginning
 from berryeval._internal.json import read_json_object
 from berryeval._internal.text import format_resume_command, parse_timestamp, pluralize
 from berryeval._internal.validate import nearest
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 _BEGINNING: Final = 4096  # bytes of a record that hold its time
 _CREATED: Final = re.compile(rb'"created": ?"([0-9T:+.Z-]{1,40})"')
+_JSON: Final = ".json"  # ending of the record of a run; other files are rankings
 _NAMES: Final = 5  # names in a message
 log = logging.getLogger("berryeval")
 
@@ -71,6 +72,11 @@ def find_run(text: str, store: PathLike | None = None) -> FoundRun:
     if back and int(back[1] or 0) < len(known.moments):
         return _find_latest(text, int(back[1] or 0), known)
     return _open_run(_resolve_name(text, known), known)
+
+
+def is_ranking_file(text: str) -> bool:
+    """Return whether the text names a file of rankings instead of a run."""
+    return Path(text).is_file() and plain_suffix(text) != _JSON
 
 
 def _open_run(name: str, known: _KnownRuns) -> FoundRun:
