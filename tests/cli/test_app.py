@@ -79,23 +79,25 @@ def test_a_bad_setting_is_one_line_and_exit_2(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "said", "command"),
     [
-        (["verson"], 'Did you mean "version"?'),
-        (["version", "--jsn"], "Did you mean --json?"),
-        (["version", "surplus"], "surplus"),
+        (["verson"], 'Did you mean "version"?', ""),
+        (["version", "--jsn"], "Did you mean --json?", " version"),
+        (["version", "surplus"], "surplus", " version"),
+        (["runs", "push"], "URL", " runs push"),
     ],
 )
 def test_wrong_usage_is_exit_2(
-    arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
+    arguments: list[str], said: str, command: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    """The error names the help page of the command."""
     assert run(build_app(), arguments) == 2
     printed = capsys.readouterr()
     assert printed.out == ""
     assert printed.err.startswith("error: ")
     assert printed.err.count("\n") == 1
     assert said in printed.err
-    assert printed.err.endswith("(berryeval --help lists commands and options)\n")
+    assert printed.err.endswith(f"(see berryeval{command} --help)\n")
 
 
 def failing_app(error: BaseException, *, flag: bool = False) -> App:
@@ -123,6 +125,7 @@ def failing_app(error: BaseException, *, flag: bool = False) -> App:
             ZeroDivisionError(), 3,
             "error: ZeroDivisionError (this looks like a bug; --debug shows where it happened)\n",
         ),
+        (PermissionError(13, "Permission denied", "runs"), 3, "error: runs: Permission denied\n"),
         (KeyboardInterrupt(), 130, "interrupted\n"),
     ],
 )  # fmt: skip

@@ -246,7 +246,7 @@ def _run(app: App, tokens: list[str], failures: Failures, verbosity: Verbosity) 
         code = result if isinstance(result, int) else EXIT_PASSED
         return failures.report_lost_output(code)
     except CycloptsError as error:
-        hint = f"{app.name[0]} --help lists commands and options"
+        hint = f"see {' '.join([*app.name, failures.command]).rstrip()} --help"
         if isinstance(error, UnusedCliTokensError):
             error = CycloptsError(msg=_describe_unused(error.unused_tokens or []))
         return failures.report(error, EXIT_USAGE, kind="usage", hint=hint)
@@ -302,7 +302,10 @@ class Failures:
             import traceback
 
             _print_error(mask_known("".join(traceback.format_exception(error)).rstrip()))
-        message = " ".join(mask_known(str(error)).split()) or type(error).__name__
+        text = str(error)
+        if isinstance(error, OSError) and error.filename and error.strerror:
+            text = f"{error.filename}: {error.strerror}"
+        message = " ".join(mask_known(text).split()) or type(error).__name__
         self._print_json(kind or _kind_of(error), message)
         _print_error(f"error: {message}{f' ({hint})' if hint else ''}")
         return code
