@@ -174,6 +174,7 @@ def test_every_command_is_listed_with_an_example(site: Site) -> None:
     for name in found:
         is_group = any(other.startswith(f"{name} ") for other in found)
         assert is_group or f"berryeval {name}" in found[name].partition("```")[2], name
+    assert "| `--seed` | `0` |" in found["compare"]  # a default of 0 is shown
 
 
 @needs_browser

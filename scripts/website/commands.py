@@ -130,8 +130,8 @@ def _default(argument: Any) -> str:
     if argument.required:
         return "required"
     default = argument.field_info.default
-    shown = not (default is argument.field_info.empty or default in (None, "", False, ()))
-    return f"`{default}`" if shown else ""
+    left_out = default is argument.field_info.empty or default is False
+    return "" if left_out or default in (None, "", ()) else f"`{default}`"
 
 
 def render_example(command: str, epilogue: str = "") -> str:
