@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from berryeval.reports.html.svg import assign_lanes
+from berryeval.reports.html.trend_lines import view_lines
 from berryeval.reports.trend import build_trend_lines, build_trend_spec, write_trend
 from berryeval.runs import StoredValue
 from berryeval.runs.store.trends import TrendPoint
@@ -107,6 +108,16 @@ def test_many_lines_make_several_charts(tmp_path: Path) -> None:
     assert [len(names) for names in named] == [8, 8, 2]
     assert len(set().union(*named)) == 18
     assert "providers 9 to 16 of 18, best first" in text
+
+
+def test_providers_look_alike_in_any_order_of_their_values() -> None:
+    """Lines are shown best first, so their order changes with every run."""
+    names = ("hybrid", "bm25", "postgres", "dense")
+    lines = build_trend_lines([point for name in names for point in points(name)])
+    seen = [
+        {row["provider"]: row["place"] for row in view_lines(one)} for one in (lines, lines[::-1])
+    ]
+    assert seen[0] == seen[1]
 
 
 def test_one_run_has_no_chart(tmp_path: Path) -> None:

@@ -71,7 +71,7 @@ def number_breaks(lines: Sequence[TrendLine]) -> list[Break]:
 
 def view_lines(lines: Sequence[TrendLine]) -> list[dict[str, Any]]:
     """Return the latest value of each line, its change and its failures."""
-    places = assign_places(line.provider for line in lines)
+    places = _assign_places(lines)
     return [
         {
             **_view_point(line, line.points[-1]),
@@ -83,6 +83,11 @@ def view_lines(lines: Sequence[TrendLine]) -> list[dict[str, Any]]:
     ]
 
 
+def _assign_places(lines: Sequence[TrendLine]) -> dict[str, int]:
+    """Return the place of each provider, which does not change with the order of their values."""
+    return assign_places(sorted(line.provider for line in lines))
+
+
 def view_points(lines: Sequence[TrendLine]) -> list[dict[str, Any]]:
     """Return all values by time, with remarks on failures and on values that are not comparable."""
     points = [
@@ -90,7 +95,7 @@ def view_points(lines: Sequence[TrendLine]) -> list[dict[str, Any]]:
         for place, line in enumerate(lines)
         for number, point in enumerate(line.points)
     ]
-    places = assign_places(line.provider for line in lines)
+    places = _assign_places(lines)
     return [
         {
             **_view_point(line, point),
@@ -163,7 +168,7 @@ def draw_trend(
         for name in ("low", "high")
     ]
     y = scale_around(*ends, fractions=lines[0].about == "metric")
-    places = assign_places(line.provider for line in lines)
+    places = _assign_places(lines)
     starts = range(0, len(lines), _MOST_LINES)
     width = _WIDE if wide else _NARROW_WIDTH if len(starts) > 1 else _WIDTH
     marks = _break_marks(every, breaks, width)
