@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import json
 from typing import TYPE_CHECKING
 
 from berryeval.cli.app import build_app, run
+from berryeval.cli.list import print_rows
+from berryeval.cli.output import safe_screen
 from berryeval.metrics.catalogue import definitions
 from berryeval.metrics.grammar import parse_metric
 
@@ -23,6 +26,25 @@ def test_metrics_are_listed_in_a_table(capsys: pytest.CaptureFixture[str]) -> No
         "P precision cutoff, rel=1.0, judged_only=False |relevant in the top k| / k "
         "trec_eval, ir_measures, ranx"
     )
+
+
+def test_a_narrow_screen_breaks_no_word() -> None:
+    """What does not fit in a table becomes a paragraph, whose names can be copied."""
+    screen = safe_screen(width=40, file=io.StringIO())
+    rows = [["P", "precision", "judged_only=False"], ["evidence_completeness", "", "cutoff"]]
+    with screen.capture() as captured:
+        print_rows(screen, ("metric", "other names", "parameters"), rows)
+    lines = [line.rstrip() for line in captured.get().splitlines()]
+    assert lines == [
+        "P",
+        "  other names: precision",
+        "  parameters: judged_only=False",
+        "evidence_completeness",
+        "  parameters: cutoff",
+    ]
+    with screen.capture() as captured:
+        print_rows(screen, ("metric", "other names", "parameters"), rows[:1])
+    assert captured.get().splitlines()[1].split() == rows[0]
 
 
 def test_metrics_are_listed_as_json(capsys: pytest.CaptureFixture[str]) -> None:

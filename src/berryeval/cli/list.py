@@ -9,6 +9,8 @@ from berryeval.cli.flags import Flag
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from rich.console import Console
+
     from berryeval.metrics import Definition
     from berryeval.providers import ProviderFacts
 
@@ -24,15 +26,32 @@ def _print(
     json: bool,
 ) -> None:
     """Print facts as JSON, or rows as a table; by default all facts, with their keys as titles."""
-    from berryeval.cli.output import build_table, console, print_json
+    from berryeval.cli.output import console, print_json
 
     if json:
         print_json(f"list {kind}", {kind: facts})
     elif rows is None:
-        values = (list(map(str, one.values())) for one in facts)
-        console().print(build_table(list(facts[0]), values))
+        print_rows(console(), list(facts[0]), [list(map(str, one.values())) for one in facts])
     else:
-        console().print(build_table(titles, rows))
+        print_rows(console(), titles, list(rows))
+
+
+def print_rows(screen: Console, titles: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print a table, or a paragraph per row if the screen is too narrow for the words of a cell."""
+    from berryeval.cli.output import build_table, print_indented
+
+    table = build_table(titles, rows)
+    with screen.capture() as captured:
+        screen.print(table)
+    whole = set(captured.get().split())
+    if all(word in whole for row in rows for cell in row for word in cell.split()):
+        screen.print(table)
+        return
+    for name, *cells in rows:
+        screen.print(name, style="bold")
+        for title, cell in zip(titles[1:], cells, strict=True):
+            if cell:
+                print_indented(screen, f"{title}: {cell}", 2)
 
 
 def _select(record: Any, *names: str) -> dict[str, Any]:
