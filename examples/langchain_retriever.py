@@ -2,7 +2,7 @@
 
 The judgments name sections of documents, not chunks, so they stay true for any splitter. The
 retrievers are ordinary LangChain code: documents with a `source`, a text splitter, a vector store.
-Needs: pip install "berryeval[dense]" langchain-core langchain-text-splitters
+Needs the extras dense and langchain, and langchain-text-splitters.
 """
 
 from __future__ import annotations
