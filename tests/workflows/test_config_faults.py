@@ -97,6 +97,7 @@ def test_providers_are_names_or_mappings(tmp_path: Path) -> None:
         (GOOD + "run: {k: 1, k: 2}\n", ":3: the key 'k' is given twice; first in line 3"),
         (GOOD + "\trun: x\n", ":3: not valid YAML (found character '\\t' that cannot start any"),
         (GOOD + "metrics: [a\n", ": not valid YAML ("),
+        (GOOD + "export: [${A}]\n", "; inside brackets, put ${NAME} into quotes)"),
         (
             GOOD + "k: *nobody\n",
             ":3: k: not valid YAML (found undefined alias ...; put a text that begins",

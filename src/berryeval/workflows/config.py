@@ -24,7 +24,6 @@ from berryeval.errors import BerryEvalError, ConfigurationError, DataError
 from berryeval.runs import Secrets, mask_secrets
 
 if TYPE_CHECKING:
-    import yaml
     from pydantic import BaseModel, ValidationError
 
     from berryeval.workflows.plan import Plan
@@ -87,8 +86,12 @@ class ConfigFile:
         except yaml.MarkedYAMLError as error:
             mark = error.problem_mark or error.context_mark
             line = f":{mark.line + 1}" if mark else ""
-            key = _find_key(text.splitlines(), mark) if mark else ""
+            lines = text.splitlines()
+            before = lines[mark.line][: mark.column] if mark and mark.line < len(lines) else ""
+            key = _find_key(before)
             problem = _hide_values(str(error.problem))
+            if before.endswith("$"):
+                problem += "; inside brackets, put ${NAME} into quotes"
             raise ConfigurationError(
                 f"{self.name}{line}: {key}not valid YAML ({problem})"
             ) from None
@@ -155,9 +158,9 @@ def _keep_tags(node: Any) -> None:
             value.value = [tuple(map(keep, pair)) for pair in value.value]
 
 
-def _find_key(lines: list[str], mark: yaml.Mark) -> str:
-    """Return the last key before a place, as the beginning of a message."""
-    keys = _KEY.findall(lines[mark.line][: mark.column]) if mark.line < len(lines) else []
+def _find_key(before: str) -> str:
+    """Return the last key before a place in a line, as the beginning of a message."""
+    keys = _KEY.findall(before)
     return f"{keys[-1]}: " if keys else ""
 
 
