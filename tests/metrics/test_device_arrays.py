@@ -126,11 +126,13 @@ def test_a_program_of_jax_compiles(double: bool) -> None:
 
 @pytest.mark.parametrize("place", range(3))
 def test_arrays_of_jax_may_be_constants_of_a_program(place: int) -> None:
-    given: Any = [jax.numpy.asarray(one) for one in draw_arrays(6, 8, "float32")]
+    given = [jax.numpy.asarray(one) for one in draw_arrays(6, 8, "float32")]
 
     @jax.jit
     def score(array: Any) -> Any:
-        retrieved, relevant, grades = [*given[:place], array, *given[place + 1 :]]
+        arrays = list(given)
+        arrays[place] = array
+        retrieved, relevant, grades = arrays
         return ndcg(retrieved, relevant, 3, grades=grades)
 
     expected = ndcg(given[0], given[1], 3, grades=given[2])
