@@ -32,7 +32,8 @@ _TOKEN: Final = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-_QUOTED_NAME: Final = re.compile(r"`[^`]*`|\[[^\]]*\]")  # as SQLite and LanceDB also write them
+# As SQLite and LanceDB also write names. One that does not end goes on to the end of the text.
+_QUOTED_NAME: Final = re.compile(r"`[^`]*(?:`|$)|\[[^\]]*(?:\]|$)")
 _READS: Final = re.compile(r"[\s(]*(select|with)\b", re.IGNORECASE)
 
 
