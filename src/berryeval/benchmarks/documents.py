@@ -197,7 +197,8 @@ def _decode(path: Path, encoding: str) -> str:
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise DataError(
-            f"{display_name(path)}:{line}: not {encoding} text; choose another with encoding="
+            f"{display_name(path)}:{line}: not {encoding} text; save it as UTF-8, or "
+            "choose another encoding with encoding="
         ) from None
 
 
