@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -65,6 +65,10 @@ def test_a_comparison_pairs_queries_on_the_cluster(spark: Any) -> None:
     assert found.bootstrap == pytest.approx(percentile, abs=0.2 * (percentile[1] - percentile[0]))
     with pytest.raises(ConfigurationError, match="GMAP is a geometric mean"):
         compare(one, two, "GMAP")
+    with pytest.raises(TypeError, match=r"scores of berryeval.spark.evaluate, found Scores;"):
+        compare(one, cast("Any", two.collect()), "AP")
+    with pytest.raises(ValueError, match="seed must be a whole number of 64 bits, found 1844"):
+        compare(one, two, "AP", seed=1 << 64)
     other = evaluate({"z": {"a": 1}}, frame(spark, [("z", "a", 1.0)]), ["AP"])
     with pytest.raises(DataError, match="no query in common"):
         compare(one, other, "AP")

@@ -21,17 +21,17 @@ from berryeval._internal.optional import import_optional
 from berryeval.errors import ConfigurationError, DataError
 from berryeval.metrics import cut_to_range
 from berryeval.spark.dataframes import quote, reporting_failures
+from berryeval.spark.spark_scores import SparkScores
 from berryeval.spark.totals import Moments
 from berryeval.stats import check_level, student_interval, student_p
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from berryeval.spark.spark_scores import SparkScores
-
 REPLICATES: Final = 1_000
 _BITS: Final = 30  # precision of a value in the bootstrap, relative to the largest
 _ROWS_AT_ONCE: Final = 4096  # times replicates: cells of the table of weights
+_SEEDS: Final = 1 << 63
 _DRAWS: Final = 1 << 16  # each replicate draws 16 bits
 
 
@@ -67,6 +67,12 @@ def compare(
 ) -> ClusterComparison:
     """Compare two runs by query on the cluster: paired t test and bootstrap."""
     check_level(level)
+    for side in (a, b):
+        if not isinstance(side, SparkScores):
+            raise TypeError(
+                f"both runs must be scores of berryeval.spark.evaluate, found "
+                f"{type(side).__name__}; berryeval.compare takes local ones, also of collect()"
+            )
     name = a.example.metrics[a.example.row_of(metric)]
     other = b.example.metrics[b.example.row_of(metric)]
     if name != other:
@@ -142,6 +148,8 @@ def bootstrap_mean(
     """Return the percentile interval of the mean of `value` over Poisson replicates."""
     if moments.least == moments.most:
         return Interval(*[moments.aggregate()] * 2)
+    if not -_SEEDS <= seed < _SEEDS:
+        raise ValueError(f"seed must be a whole number of 64 bits, found {seed}")
     exponent = _BITS - math.frexp(max(abs(moments.least), abs(moments.most)))[1]
     keys = rows.selectExpr(f"xxhash64(query, {int(seed)}L) AS draw", "value")
 
